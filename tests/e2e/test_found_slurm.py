@@ -84,6 +84,12 @@ CASES: Mapping[str, Mapping[str, str]] = {
         "topology.conf": "SwitchName=s0 Nodes=n[1-2],old[1-3]\nSwitchName=s1 Nodes=n[3-4]\n"
         "SwitchName=top Switches=s[0-1]\n",
     },
+    "comments before continuations, a tab, nodes named twice and two default partitions": {
+        "slurm.conf": "# old nodes \\\nInclude\tnodes.conf\n"
+        "PartitionName=p Nodes=n[1-2],n2 Default=YES PriorityTier=0 PriorityJobFactor=0\n"
+        "#PartitionName=x \\\nPartitionName=q Nodes=ALL Default=TRUE Hidden=1 MaxTime=2-0\n",
+        "nodes.conf": "NodeName=n[1-2] \\ # two\n  CPUs=8 RealMemory=1000\nNodeName=m1 CPUs=4 RealMemory=1000\n",
+    },
     "threads of a core without sockets": {
         "slurm.conf": "NodeName=p5-[1-2] CPUs=192 ThreadsPerCore=2 RealMemory=1000\n"
         "PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n"

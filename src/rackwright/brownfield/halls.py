@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rackwright.brownfield.names import label_of
+from rackwright.brownfield.names import as_host, label_of
 from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, fact_value
@@ -73,8 +73,9 @@ Halls = Mapping[str, Mapping[str, Sequence[FoundRack]]]
 class _Labels:
     """Names of sources made names of a blueprint, each by one of the two."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, make: Callable[[str], str | None] = label_of) -> None:
         self._what = what
+        self._make = make
         self._made: dict[tuple[str, str], str] = {}
         self._changed: dict[str, str] = {}
 
@@ -86,7 +87,7 @@ class _Labels:
         """  # noqa: DOC501 - refused() makes the SpecErrors
         if not text:
             return default
-        label = label_of(text)
+        label = self._make(text)
         if label is None:
             message = f"'{text}' cannot be the name of a {self._what}"
             raise refused(message, device.at, "write one with letters or digits")
@@ -118,7 +119,8 @@ def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundR
     Raises:
         SpecErrors: a rack is in two places, two devices are in one unit, or a name cannot be used.
     """
-    sites, halls, rows, names = (_Labels(what) for what in ("site", "hall", "row", "rack"))
+    sites, halls, rows = (_Labels(what) for what in ("site", "hall", "row"))
+    names = _Labels("rack", as_host)
     found: dict[tuple[str, str], FoundRack] = {}
     errors: list[SpecError] = []
     for device, entry in known:

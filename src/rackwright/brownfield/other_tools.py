@@ -12,6 +12,7 @@ from rackwright.errors import Location, SpecErrors
 
 _LOOKED_AT = 200_000
 """Characters of a file in which the words are looked for."""
+_BLANKS = re.compile(r"\s{40,}|\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ _OF_SLURM = (
     _Tool("the output of 'slurmd -C'", (r"^NodeName=", r"^\s*UpTime="),
           "add its lines to the 'slurm.conf' without 'UpTime', and name that"),
     _Tool("the output of 'sinfo'", (r"^PARTITION\s+AVAIL",), _SLURM),
+    _Tool("the output of a command of Slurm with '--json'", (r"\"[Ss]lurm\"\s*:", r"\"(nodes|partitions|sinfo|jobs)\"\s*:"), _SLURM),
 )  # fmt: skip
 """Output of Slurm's commands, whose words are those of a ``slurm.conf``."""
 _TOOLS = (
@@ -81,13 +83,13 @@ _TOOLS = (
           "it tells the insides of one host, which the catalogue has: 'rackwright catalogue list'"),
     _Tool("a 'slurmdbd.conf'", (r"(?i)^DbdHost\s*=",),
           "name the 'slurm.conf': its AccountingStorageHost says where the database is"),
-    _Tool("an 'acct_gather.conf'", (r"(?i)^(EnergyIPMI|ProfileHDF5|InfinibandOFED|SysfsInterfaces)\w*\s*=",),
-          "name the 'slurm.conf'; a blueprint has nothing of this file"),
     _Tool("a DHCP configuration", (r"^\s*subnet\s.*\{", r"^\s*host\s.*\{"), _HOSTS),
+    _Tool("a state of Terraform", (r"\"terraform_version\"\s*:",), _AWS),
+    _Tool("instances as the AWS CLI lists them", (r"\"Reservations\"\s*:",), _AWS),
     _Tool("a program of Terraform", (r"^(resource|module|provider)\s+\"",),
           "'rackwright init --list' shows blueprints to begin with"),
     _Tool("a file of settings in sections", (r"^\[[^\]\n]+\]\s*$", r"^[\w.-]+\s*=\s"), _HOSTS),
-    _Tool("YAML of a kind that is not known", (r"\A(?:\s*(?:#.*)?\n)*(?:---|[\w-]+:(?:\s|$)|- [\w-]+:)",), _HOSTS),
+    _Tool("YAML of a kind that is not known", (r"\A(?:[ \t]*(?:#.*)?\n)*(?:---|[\w-]+:(?:\s|$)|- [\w-]+:)",), _HOSTS),
 )  # fmt: skip
 
 
@@ -102,7 +104,8 @@ def refuse_other_tool(text: str, path: Path) -> SpecErrors | None:
 
 
 def _named(text: str, path: Path, tools: Iterable[_Tool]) -> SpecErrors | None:
-    start = text[:_LOOKED_AT]
+    # Expressions with several blanks would try all ways to divide a run of them.
+    start = _BLANKS.sub("\n", text[:_LOOKED_AT])
     for tool in tools:
         if all(re.search(words, start, re.MULTILINE) for words in tool.words):
             return refused(f"this looks like {tool.name}", Location(str(path), 1, 1), tool.hint)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from rackwright.errors import Location, SpecError, SpecErrors, UsageError
 from rackwright.model.base import Model
@@ -26,11 +26,21 @@ _CAGES = (
     ("qsfp28", "QSFP28"), ("qsfpp", "QSFP+"), ("sfp28", "SFP28"), ("sfpp", "SFP+"),
 )  # fmt: skip
 
-_MANAGING = re.compile(r"(fnm|mgmt|management|oob|me|fxp)[-_ /]?\d*", re.IGNORECASE)
+_MANAGING = re.compile(
+    r"(fnm|mgmt(eth)?|meth|management|oob|me|em|fxp)[-_ /]?\d*(/\d+)*", re.IGNORECASE
+)
 """Names of ports of a switch that carry no data, in files that do not mark them."""
+_MANAGES = re.compile(r"\s*(management|mgmt|oob|out-of-band)\b", re.IGNORECASE)
+"""Beginning of the descriptions of such ports."""
 _UPLINK = re.compile(r"uplink", re.IGNORECASE)
 
-Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+def _as_text(value: Any) -> Any:
+    """Return a number as text, as NetBox does: ports are called ``1``, and models ``5900``."""
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text), Field(min_length=1, max_length=200)]
 
 
 class LibraryPart(Model):
@@ -45,6 +55,7 @@ class Interface(LibraryPart):
     name: Text
     type: Text
     mgmt_only: bool = False
+    description: Any = None
 
 
 def fact(value: Any, note: str | None = None) -> dict[str, Any]:
@@ -93,7 +104,7 @@ def _switch(interfaces: Sequence[Interface], left: list[str], path: Path) -> dic
     Raises:
         SpecErrors: the device has no interface whose rate is known.
     """
-    managing = [one for one in interfaces if one.mgmt_only or _MANAGING.fullmatch(one.name)]
+    managing = [one for one in interfaces if one.mgmt_only or _manages(one)]
     groups = Counter(one.type for one in interfaces if one not in managing)
     left += [f"interfaces: '{one.name}' is for management" for one in managing if not one.mgmt_only]
     known = {kind: found for kind in groups if (found := rate_of(kind)) is not None}
@@ -130,6 +141,12 @@ def _switch(interfaces: Sequence[Interface], left: list[str], path: Path) -> dic
         if kind != uplinks
     ]
     return made
+
+
+def _manages(interface: Interface) -> bool:
+    """Return True for a port that is called or described as one for management."""
+    described = _MANAGES.match(str(interface.description or ""))
+    return described is not None or _MANAGING.fullmatch(interface.name) is not None
 
 
 def _leads_upwards(

@@ -111,6 +111,7 @@ _STATEFUL = (frozenset(_ENCRYPTED) - _VOLUMES) | {
     *_BUCKETS,
 }
 _WEB = frozenset({80, 443})
+_LAST_PORT = 65535
 _MOST_OPEN = {4: 2**28, 6: 2**112}
 """Public addresses from which on networks are the Internet, however they are written: sixteen /8, or one /16."""
 
@@ -210,7 +211,7 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
         if resource.type in _INLINE
         else [resource.inputs]
     )
-    ranges: dict[tuple[Any, Any, str], list[str]] = {}
+    entries: list[_Entry] = []
     for rule in rules:
         if rule is UNKNOWN:
             if not web:
@@ -224,16 +225,53 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
             value = rule.get(key)
             for block in [value] if isinstance(value, str) else _items(value):
                 if block is not UNKNOWN:
-                    ranges.setdefault((*ports, protocol), []).append(block)
+                    entries.append(_entry(ports, protocol, block))
                 elif not web:
                     yield Verdict("the network that may enter is not known", "unknown")
-    for blocks in ranges.values():
+    told: set[int] = set()
+    # Each set of rules that share a port shares the lowest port of one of them.
+    for one in {(entry.protocol, entry.low): entry for entry in entries}.values():
+        near = {at: other for at, other in enumerate(entries) if other.covers(one)}
+        if near.keys() <= told:
+            continue
         for version in (4, 6):
-            if (found := _public(blocks, version)) and _size(found) >= _MOST_OPEN[version]:
+            found = _public([other.block for other in near.values()], version)
+            if found and _size(found) >= _MOST_OPEN[version]:
+                told |= near.keys()
                 shown = ", ".join(map(str, found[:4]))
                 yield Verdict(
-                    f"the whole Internet ({shown}) may enter; name the networks that need to"
+                    f"the whole Internet ({shown}) may enter by {one}; name the networks that need to"
                 )
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Network that may enter, and the ports that it may enter by."""
+
+    protocol: str
+    low: int
+    high: int
+    block: str
+
+    def covers(self, other: _Entry) -> bool:
+        """Return True if the lowest port of another one is among its ports."""
+        same = self.protocol in {other.protocol, "all"}
+        return same and self.low <= other.low <= self.high
+
+    def __str__(self) -> str:
+        if self.protocol not in {"tcp", "udp"}:
+            return "every port" if self.protocol == "all" else self.protocol
+        ports = f"{self.low}" if self.low == self.high else f"{self.low}-{self.high}"
+        return f"{self.protocol} port {ports}"
+
+
+def _entry(ports: tuple[Any, Any], protocol: str, block: str) -> _Entry:
+    """Return a network with its ports; all of them where the protocol has none, or they are not known."""
+    name = {"-1": "all", "6": "tcp", "17": "udp"}.get(protocol, protocol)
+    low, high = ports
+    if name not in {"tcp", "udp"} or not isinstance(low, int) or not isinstance(high, int):
+        low, high = 0, _LAST_PORT
+    return _Entry(name, low, high, block)
 
 
 def _is_web(ports: tuple[Any, Any], protocol: str) -> bool:

@@ -82,9 +82,9 @@ class Partition(Model):
     """Time of a job that asks for none: DefaultTime."""
     max_nodes: Annotated[int | None, Field(gt=0), HARDWARE] = None
     """Most nodes of a job: MaxNodes."""
-    priority_tier: Annotated[int, Field(ge=1, le=65533), HARDWARE] = 1
+    priority_tier: Annotated[int, Field(ge=0, le=65533), HARDWARE] = 1
     """Tier of the partition; jobs of a higher tier are considered first: PriorityTier."""
-    priority_factor: Annotated[int | None, Field(ge=1, le=65533), HARDWARE] = None
+    priority_factor: Annotated[int | None, Field(ge=0, le=65533), HARDWARE] = None
     """Addition to the priority of its jobs, against that of the other partitions."""
     preempt_mode: Annotated[Literal["off", "cancel", "requeue", "suspend"] | None, HARDWARE] = None
     """Treatment of a job here that gives way. The cluster's mode if omitted."""

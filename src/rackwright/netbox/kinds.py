@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 Row = Mapping[str, Any]
 Key = tuple[str, ...]
+
+_OTHERS = re.compile(r"[^a-z0-9_-]+")
+_LONGEST_SLUG = 100
+
+
+def slug(text: str) -> str:
+    """Return a name as NetBox has it in addresses."""
+    return _OTHERS.sub("-", text.lower()).strip("-")[:_LONGEST_SLUG] or "x"
+
+
+def in_order(ends: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return both ends of a cable, device and port, in one order whatever the capitals of their names."""
+    return sorted(ends, key=lambda end: (*map(slug, end), *end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +58,8 @@ def _cable(row: Row) -> Key | None:
             return None
         found = listed[0].get("object") or {}
         ends.append((_name(found, "device", "name"), _name(found, "name")))
-    ends.sort()
-    return ("", *ends[0], *ends[1])
+    one, other = in_order(ends)
+    return ("", *one, *other)
 
 
 KINDS: Mapping[str, ObjectKind] = {
@@ -75,6 +89,4 @@ KINDS: Mapping[str, ObjectKind] = {
     ),
     "address": ObjectKind("address", "ipam/ip-addresses", lambda row: (_name(row, "address"),)),
 }  # fmt: skip
-"""Kinds in the order in which they depend on each other."""
-WITHOUT_SITE = frozenset({"interface", "cable", "feed"})
-"""Kinds whose rows do not name their site: they are asked for by site, and their key begins with nothing."""
+"""Kinds in the order in which they depend on each other. Lists that are filtered by site have it first in their keys."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from rackwright.brownfield.products import letters
 from rackwright.netbox.client import BATCH, NetBox, NetBoxError
-from rackwright.netbox.kinds import KINDS, WITHOUT_SITE, Key
+from rackwright.netbox.kinds import KINDS, Key, slug
 from rackwright.netbox.wanted import Reference, WantedObject
 
 
@@ -75,14 +75,26 @@ def _plain(key: Key) -> Key:
     return tuple(part.casefold() for part in key)
 
 
+def _as_written(key: Key) -> Key:
+    """Return a key with the names that a blueprint has where NetBox's have blanks or capitals."""
+    return tuple(map(slug, key))
+
+
 @dataclass
 class _Known:
-    """Rows of NetBox by kind and key."""
+    """Rows of NetBox by kind and key.
+
+    Attributes:
+        alike: keys of rows by kind and by the key that a blueprint would write for them: ``Hall A`` is ``hall-a``.
+        wanted: kinds and keys of the plan, whose rows are no others' by another spelling.
+    """
 
     netbox: NetBox
     site: str
     products: Mapping[str, str]
     rows: dict[str, dict[Key, Mapping[str, Any]]] = field(default_factory=dict)
+    alike: dict[str, dict[Key, list[Key]]] = field(default_factory=dict)
+    wanted: frozenset[tuple[str, Key]] = frozenset()
     site_id: int | None = None
 
     def load(self, kinds: Iterable[str]) -> None:
@@ -104,7 +116,7 @@ class _Known:
                 key = kind.key(row)
                 if key is None or not key[-1]:
                     continue
-                if name in WITHOUT_SITE:
+                if kind.of_site:
                     key = (self.site, *key[1:])
                 other = found.setdefault(_plain(key), row)
                 if other is not row and name in {"device", "rack", "address"}:
@@ -113,14 +125,20 @@ class _Known:
                         hint=f"rename or remove one: their numbers are {other.get('id')} and {row.get('id')}",
                     )
             self.rows[name] = found
+            for key in found if kind.of_site or name == "site" else ():
+                self.alike.setdefault(name, {}).setdefault(_as_written(key), []).append(key)
             if name == "site":
-                own = found.get(_plain((self.site,)))
+                own = self.find("site", (self.site,))
                 self.site_id = None if own is None else own["id"]
 
     def find(self, wanted_kind: str, key: Key, name: str = "") -> Mapping[str, Any] | None:
         """Return the row of a key; a device type also by the name of its product."""
         rows = self.rows.get(wanted_kind, {})
         row = rows.get(_plain(key))
+        near = self.alike.get(wanted_kind, {}).get(_as_written(key), [])
+        near = [one for one in near if (wanted_kind, one) not in self.wanted]
+        if row is None and len(near) == 1:
+            row = rows[near[0]]
         if row is not None or wanted_kind != "type":
             return row
         names = {letters(key[-1]), letters(name)} - {""}
@@ -149,7 +167,8 @@ def compare(
     Raises:
         NetBoxError: NetBox does not answer with all of it.
     """
-    known = _Known(netbox, site, products)
+    planned = frozenset((one.kind, _plain(one.key)) for one in wanted)
+    known = _Known(netbox, site, products, wanted=planned)
     kinds = {one.kind for one in wanted}
     known.load(kind for kind in KINDS if kind in kinds)
     changes: list[ObjectChange] = []
@@ -189,6 +208,8 @@ def _differences(
     wanted: WantedObject, row: Mapping[str, Any], known: _Known
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     for name, value in wanted.fields.items():
+        if name == "name":  # it was found by its name, which NetBox may spell otherwise
+            continue
         found = row.get(name)
         if isinstance(value, Reference):
             target = known.find(value.kind, value.key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.model.hardware import Entry, fact_value
 from rackwright.model.racks import RackType
+from rackwright.netbox.kinds import in_order, slug
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, find_host, port_rate
@@ -21,8 +21,6 @@ from rackwright.report.overview.rack import StandingDevice, view_rack
 _LANES: Mapping[float, str] = {100: "edr", 200: "hdr", 400: "ndr", 800: "xdr"}
 """NetBox's words for interfaces of InfiniBand with four lanes, by their rate in Gbps."""
 _COLOR = "9e9e9e"
-_OTHERS = re.compile(r"[^a-z0-9_-]+")
-_LONGEST_SLUG = 100
 _KBPS = 1_000_000
 """Kbps of one Gbps."""
 _STANDARD_UNITS = 42
@@ -54,11 +52,6 @@ class WantedObject:
     key: tuple[str, ...]
     fields: Mapping[str, Any]
     first: Mapping[str, Any] = field(default_factory=dict)
-
-
-def slug(text: str) -> str:
-    """Return a name as NetBox has it in addresses."""
-    return _OTHERS.sub("-", text.lower()).strip("-")[:_LONGEST_SLUG] or "x"
 
 
 def wanted_of(plan: Plan, site: SitePlan, catalogue: Catalogue) -> Iterator[WantedObject]:
@@ -201,7 +194,7 @@ def _interfaces(site: SitePlan, names: Mapping[str, str]) -> Iterator[WantedObje
                 made.setdefault((owner, name), _interface(site, owner, name, technology, rate))
                 ends.append((owner, name))
             if len(ends) == 2:
-                one, other = sorted(ends)
+                one, other = in_order(ends)
                 key = (site.name, *one, *other)
                 cables.append(WantedObject("cable", key, {}, {"status": "planned"}))
     yield from made.values()

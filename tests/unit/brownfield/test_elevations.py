@@ -21,7 +21,7 @@ def test_a_sheet_that_people_keep_is_read(tmp_path: Path) -> None:
     (site,) = made.data["sites"]
     (group,) = site["node_groups"]
     assert group == {
-        "name": "gpu", "type": "dgx-h100", "count": 3, "racks": "r[1-2]", "per_rack": 2,
+        "name": "gpu", "type": "dgx-h100", "count": 3, "racks": "R[1-2]", "per_rack": 2,
         "start_unit": "1 U", "host_names": "gpu[01-03]", "role": "compute",
     }  # fmt: skip
     assert [(hall["name"], row["name"]) for hall in site["halls"] for row in hall["rows"]] == [

@@ -89,7 +89,7 @@ def test_dump_is_adopted_with_roles_units_and_cables(name: str, tmp_path: Path) 
     (site,) = made.data["sites"]
     assert (site["name"], [hall["name"] for hall in site["halls"]]) == ("dc-1", ["hall-a"])
     (group,) = site["node_groups"]
-    assert (group["type"], group["start_unit"], group["racks"]) == ("dgx-h100", "1 U", "a-01")
+    assert (group["type"], group["start_unit"], group["racks"]) == ("dgx-h100", "1 U", "A-01")
     ((tier,),) = [fabric["tiers"] for fabric in site["fabrics"]]
     assert (tier["name"], tier["type"], tier["start_unit"]) == ("ib-leaf", "qm9700", "42 U")
     assert site["fabrics"][0]["attached"] == [{"group": "dgx", "interfaces": 1}]

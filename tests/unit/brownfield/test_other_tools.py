@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,10 @@ FILES = (
     ("the output of 'scontrol show config'", "Configuration data as of 2026-01-01T00:00:00\nClusterName = c\n"),
     ("the output of 'slurmd -C'", "NodeName=n1 CPUs=224 RealMemory=2063937\nUpTime=1-02:03:04\n"),
     ("the output of 'sinfo'", "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\np up infinite 4 idle n[1-4]\n"),
+    ("the output of a command of Slurm with '--json'",
+     '{"meta": {"slurm": {"version": {"major": "24"}}}, "nodes": [{"name": "n1"}]}'),
+    ("a state of Terraform", '{"version": 4, "terraform_version": "1.9.0", "resources": []}'),
+    ("instances as the AWS CLI lists them", '{"Reservations": [{"Instances": [{"InstanceId": "i-1"}]}]}'),
     ("the output of 'nvidia-smi topo -m'", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tNV18\t0-55\n"),
     ("a list of PBS's nodes", "n1\n     Mom = n1\n     state = free\n"),
     ("a list of LSF's hosts", "HOST_NAME  STATUS  JL/U  MAX\nn1  ok  -  224\n"),
@@ -61,6 +66,27 @@ def test_file_of_another_tool_is_named_as_what_it_is(tool: str, text: str, tmp_p
         read_standing(path)
     (error,) = caught.value.errors
     assert (error.summary, bool(error.hint)) == (f"this looks like {tool}", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n" * 20_000 + "x,y\n",
+        " " * 20_000 + "x,y\n",
+        "NodeName=n1\n" + "\n" * 20_000 + "x",
+        "NodeName=n1\n" + "a" * 20_000,
+        "NodeName=n1\nA=" + "{{" * 20_000,
+        "NodeName=n1\n" + "b=" + '"' * 20_000 + " c",
+    ],
+)
+def test_long_runs_are_refused_at_once(text: str, tmp_path: Path) -> None:
+    """40 empty lines before a sheet took hours: each way to divide them was tried."""
+    path = tmp_path / "found"
+    path.write_text(text, "utf-8")
+    begun = time.process_time()
+    with pytest.raises(SpecErrors):
+        read_standing(path)
+    assert time.process_time() - begun < 2
 
 
 def test_objects_without_a_device_type_are_no_devices_of_netbox(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from brownfield_support import take_over
 from rackwright.errors import SpecErrors
+from rackwright.model.queues import Partition
 from rackwright.model.scheduler import Controller
 from rackwright.model.slurm_lines import Option
 from rackwright.render.todo import blank_layer
@@ -347,3 +348,90 @@ def test_instances_of_gpus_with_files_of_their_own_are_found_by_the_library(tmp_
 def test_type_of_gres_may_begin_with_a_digit(text: str, gres: str, tmp_path: Path) -> None:
     made = scheduler_of(tmp_path, f"NodeName=n1 CPUs=4 Gres={text}\nPartitionName=p Nodes=n1\n")
     assert made["nodes"][0]["gres"] == gres
+
+
+def test_comment_that_ends_in_a_backslash_takes_no_line_with_it(tmp_path: Path) -> None:
+    """slurmctld cuts comments off before it joins lines."""
+    text = "#NodeName=old \\\nNodeName=n[1-2] \\ # two\n  CPUs=4\n#PartitionName=x \\\nPartitionName=p Nodes=ALL\n"
+    made = scheduler_of(tmp_path, text)
+    assert made["nodes"][0]["cpus"] == 4
+    assert [one["name"] for one in made["partitions"]] == ["p"]
+
+
+def test_include_with_a_tab_is_read(tmp_path: Path) -> None:
+    (tmp_path / "nodes.conf").write_text("NodeName=n1\n", "utf-8")
+    assert scheduler_of(tmp_path, "Include\tnodes.conf\nPartitionName=p Nodes=ALL\n")["partitions"]
+
+
+def test_node_that_a_partition_names_twice_is_in_it_once(tmp_path: Path) -> None:
+    text = "NodeName=n[1-4]\nNodeSet=s Nodes=n1,n[1-2]\nPartitionName=p Nodes=n[1-2],n2,s\nPartitionName=q Nodes=n[3-4]\n"
+    (first, second) = take_over(tmp_path, {"slurm.conf": BEGIN + text}).data["sites"][0][
+        "node_groups"
+    ]
+    assert (first["count"], second["count"]) == (2, 2)
+
+
+@pytest.mark.parametrize("word", ["YES", "true", "1", "Up"])
+def test_default_partition_in_every_word_of_slurm_is_the_last_one(
+    word: str, tmp_path: Path
+) -> None:
+    text = f"NodeName=n1\nPartitionName=p Nodes=n1 Default=YES\nPartitionName=q Nodes=n1 Default={word}\n"
+    made = scheduler_of(tmp_path, text)
+    assert [one.get("default", False) for one in made["partitions"]] == [False, True]
+
+
+def test_many_partitions_of_all_nodes_are_not_counted_as_nodes(tmp_path: Path) -> None:
+    """Each name in a partition counted as a node, and 21 partitions of 5,000 nodes were refused."""
+    lines = "".join(f"PartitionName=p{number} Nodes=n[1-5000]\n" for number in range(21))
+    made = scheduler_of(tmp_path, f"NodeName=n[1-5000]\n{lines}")
+    assert len(made["partitions"]) == 21
+
+
+def test_priority_of_zero_is_one(tmp_path: Path) -> None:
+    text = "NodeName=n1\nPartitionName=p Nodes=n1 PriorityTier=0 PriorityJobFactor=0\n"
+    (partition,) = scheduler_of(tmp_path, text)["partitions"]
+    assert (partition["priority_tier"], partition["priority_factor"]) == (0, 0)
+    assert Partition.model_validate(partition).priority_tier == 0
+
+
+def test_value_that_no_blueprint_takes_is_told(tmp_path: Path) -> None:
+    text = "MailProg=/bin/mail\\#2\nNodeName=n1 Reason=fan\\#2\nPartitionName=p Nodes=n1 JobDefaults=\\#\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert "extra" not in made.data["scheduler"]["partitions"][0]
+    told = "\n".join(notice.text for notice in made.notices)
+    for option in ("MailProg=/bin/mail#2", "Reason=fan#2", "JobDefaults=#"):
+        assert option in told
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("PreemptMode=GANG", "'PreemptMode=GANG' is not taken over"),
+        ("TaskPlugin=task/affinity,task/own", "'TaskPlugin=task/affinity,task/own' has own"),
+        ("ProctrackType=proctrack/own", "'ProctrackType=proctrack/own' is none of a blueprint"),
+        ("JobAcctGatherType=jobacct_gather/own", "'JobAcctGatherType=jobacct_gather/own' is none"),
+        ("PrivateData=jobs,cloud", "'PrivateData=jobs,cloud' has cloud"),
+        ("HealthCheckProgram=/usr/sbin/nhc", "at no interval"),
+        ("MsgAggregationParams=WindowMsgs=10", "is no option of Slurm's any more"),
+    ],
+)
+def test_option_that_is_left_out_is_told(line: str, words: str, tmp_path: Path) -> None:
+    text = f"{line}\nNodeName=n1\nPartitionName=p Nodes=n1\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert any(words in notice.text for notice in made.notices)
+    assert "health_check" not in made.data["scheduler"]
+
+
+def test_controller_beside_another_option_on_its_line_is_read(tmp_path: Path) -> None:
+    text = "ClusterName=found SlurmctldHost=ctl(10.0.0.1)\nNodeName=n1\nPartitionName=p Nodes=n1\n"
+    made = take_over(tmp_path, {"slurm.conf": text})
+    assert made.data["scheduler"]["controllers"] == [{"host": "ctl", "address": "10.0.0.1"}]
+
+
+def test_acct_gather_conf_beside_slurm_conf_is_told(tmp_path: Path) -> None:
+    (tmp_path / "acct_gather.conf").write_text(
+        "EnergyIPMIFrequency=10\nEnergyIPMIPowerSensors=Node=16\n"
+    )
+    text = "AcctGatherEnergyType=acct_gather_energy/ipmi\nNodeName=n1\nPartitionName=p Nodes=n1\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert any("EnergyIPMIFrequency=10" in notice.text for notice in made.notices)

@@ -299,6 +299,16 @@ def test_port_for_management_is_none_of_the_radix(tmp_path: Path) -> None:
     assert "interfaces: 'fnm1' is for management" in made.left
 
 
+def test_port_that_is_described_as_one_for_management_is_none_of_the_radix(tmp_path: Path) -> None:
+    """NetBox's SN2201 marks its eth0 by a description alone, and got a radix of 49."""
+    ports: list[dict[str, Any]] = [{"name": n, "type": "1000base-t"} for n in range(1, 49)]
+    ports += [{"name": "eth0", "type": "1000base-t", "description": "Management"}]
+    ports += [{"name": "mgmt-1/1/1", "type": "1000base-t", "description": 1}]
+    made = import_device(write(tmp_path, model="SN2201", interfaces=ports), day=DAY).entry
+    assert isinstance(made, Switch)
+    assert made.radix == 48
+
+
 def test_equal_numbers_of_ports_are_led_by_the_faster_ones(tmp_path: Path) -> None:
     ports = [{"name": f"a{n}", "type": "1000base-t"} for n in range(24)]
     ports += [{"name": f"b{n}", "type": "10gbase-x-sfpp"} for n in range(24)]

@@ -131,6 +131,22 @@ def test_id_that_is_none_is_told_and_not_the_name_in_the_file(tmp_path: Path) ->
     made.refused("'mellanox-sn2010', which 'SN2010' is said to be, is no product of the catalogue")
 
 
+def test_mapping_file_renames_racks_and_hosts(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text(SHEET, "utf-8")
+    (tmp_path / "map.yaml").write_text(
+        "products: {SN2010: leave out}\nnames: {r1: Row A 1, n1: ml7}\n", "utf-8"
+    )
+    made = run_here(tmp_path, "init", "o", "--from", "h.csv", "--map", "map.yaml")
+    assert made.code == 0, made.err
+    site = yaml.safe_load((tmp_path / "o/blueprint.yaml").read_text())["sites"][0]
+    (group,) = site["node_groups"]
+    assert (group["racks"], group["name"], group["host_names"]) == ("Row-A-1", "ml", "ml7")
+    (tmp_path / "map.yaml").write_text("names: {N1: ml7}\n", "utf-8")
+    run_here(tmp_path, "init", "p", "--from", "h.csv", "--map", "map.yaml").refused(
+        "no file has the name 'N1', which 'map.yaml' replaces"
+    )
+
+
 def test_one_mapping_file_has_products_and_roles(tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text(SHEET, "utf-8")
     (tmp_path / "map.yaml").write_text("products: {SN2010: leave out}\n", "utf-8")

@@ -218,3 +218,34 @@ def test_resources_of_one_meaning_are_judged_alike(
     rule: str, token: str, inputs: dict[str, Any], expected: list[str]
 ) -> None:
     assert outcomes(rule, token, **inputs) == expected
+
+
+@pytest.mark.parametrize(
+    ("ports", "expected"),
+    [
+        ([(22 - at, 22 + at) for at in range(16)], ["fail"]),
+        ([(22 + at, 60) for at in range(16)], ["fail"]),
+        ([(0, 65535) if at % 2 else (22, 22) for at in range(16)], ["fail"]),
+        ([(1000 + at, 1000 + at) for at in range(16)], []),
+        ([(22, 22)] * 15 + [(23, 23)], []),
+    ],
+)
+def test_networks_are_joined_at_the_ports_that_their_rules_share(
+    ports: list[tuple[int, int]], expected: list[str]
+) -> None:
+    """Rules were joined where both of their ports were equal, so that 16 ranges around port 22 passed."""
+    rules = [
+        {"protocol": "tcp", "fromPort": low, "toPort": high, "cidrBlocks": [f"{20 + at}.0.0.0/8"]}
+        for at, (low, high) in enumerate(ports)
+    ]
+    assert outcomes("RES-003", GROUP, ingress=rules) == expected
+    assert outcomes("RES-003", GROUP, ingress=rules[::-1]) == expected
+
+
+def test_rule_of_every_protocol_is_joined_with_those_of_one() -> None:
+    rules = [
+        {"protocol": "-1", "fromPort": 0, "toPort": 0, "cidrBlocks": [f"{20 + at}.0.0.0/8" for at in range(8)]},
+        {"protocol": "tcp", "fromPort": 22, "toPort": 22, "cidrBlocks": [f"{40 + at}.0.0.0/8" for at in range(8)]},
+    ]  # fmt: skip
+    assert outcomes("RES-003", GROUP, ingress=rules) == ["fail"]
+    assert outcomes("RES-003", GROUP, ingress=rules[:1]) == []

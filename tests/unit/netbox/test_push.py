@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,36 @@ def test_second_push_changes_nothing(state: FakeNetBox, capsys: pytest.CaptureFi
     assert made["dcim/cables"] * 2 == made["dcim/interfaces"]
     capsys.readouterr()
     assert push(state) == ExitCode.CLEAN
+    assert ": 0 changes, " in capsys.readouterr().out
+    assert (counts(state), state.writes) == (made, writes)
+
+
+def test_names_that_a_blueprint_writes_otherwise_are_found(
+    state: FakeNetBox, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A site 'SJC 1' becomes 'sjc-1' in a blueprint, and was created a second time with all that is in it."""
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(Path(BLUEPRINT).read_text("utf-8").replace("name: sjc1", "name: sjc-1"))
+    again = ["netbox", "push", str(path), "--url", state.url]
+    assert main(again) == ExitCode.CLEAN
+    others = {"sjc-1": "SJC 1", "hall-1": "Hall 1", "dgx-01": "DGX 01"}
+
+    def rename(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: others.get(one, one) if key == "name" else rename(one)
+                for key, one in value.items()
+            }
+        return [rename(one) for one in value] if isinstance(value, list) else value
+
+    for rows in state.rows.values():
+        rows |= {number: rename(row) for number, row in rows.items()}
+    assert {"SJC 1", "Hall 1", "DGX 01"} <= {
+        row.get("name") for rows in state.rows.values() for row in rows.values()
+    }
+    made, writes = counts(state), state.writes
+    capsys.readouterr()
+    assert main(again) == ExitCode.CLEAN
     assert ": 0 changes, " in capsys.readouterr().out
     assert (counts(state), state.writes) == (made, writes)
 

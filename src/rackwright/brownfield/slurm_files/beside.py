@@ -1,4 +1,4 @@
-"""Files beside a ``slurm.conf``: ``gres.conf``, ``topology.conf``, ``topology.yaml`` and ``cgroup.conf``."""
+"""Files beside a ``slurm.conf``: ``gres.conf``, ``topology.conf``, ``topology.yaml``, ``cgroup.conf`` and ``acct_gather.conf``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rackwright.brownfield.slurm_files.lines import SlurmLine, SlurmLines, expan
 from rackwright.errors import Location
 from rackwright.reading.loader import load_tree
 
-NAMES = ("gres.conf", "topology.conf", "topology.yaml", "cgroup.conf")
-"""Files that Slurm looks for beside its ``slurm.conf``, and that say something of a blueprint."""
+NAMES = ("gres.conf", "topology.conf", "topology.yaml", "cgroup.conf", "acct_gather.conf")
+"""Files that Slurm looks for beside its ``slurm.conf``, and that are read or told."""
 
 _CONSTRAINED: Mapping[str, str] = {
     "constraincores": "cores",
@@ -42,6 +42,8 @@ def read_beside(text: str, path: Path, read: Callable[[Path], str]) -> Found:
             return _gres(lines, at)
         case "cgroup.conf":
             return _cgroup(lines, at)
+        case "acct_gather.conf":
+            return _gathered(lines, at)
         case _:
             return _topology(lines, at)
 
@@ -97,6 +99,13 @@ def _cgroup(lines: list[SlurmLine], at: Location) -> Found:
                 others.append(f"{line.spelled[key]}={value}")
     notices = (SourceNotice(f"not taken over: {', '.join(others)}", at),) if others else ()
     return Found(beside=(SlurmBeside(at=at, cgroup=said),), notices=notices)
+
+
+def _gathered(lines: list[SlurmLine], at: Location) -> Found:
+    """Return no more than a notice: a blueprint has nothing of how energy and traffic of jobs are measured."""
+    words = [f"{line.spelled[key]}={value}" for line in lines for key, value in line.words.items()]
+    text = f"not taken over, keep the file on the hosts: {', '.join(words)}"
+    return Found(beside=(SlurmBeside(at=at),), notices=(SourceNotice(text, at),) if words else ())
 
 
 def _topology(lines: list[SlurmLine], at: Location) -> Found:

@@ -56,6 +56,9 @@ _FOR_EACH = ("nodeaddr", "nodehostname", "bcastaddr", "port")
 _IDLE = frozenset({"unknown", "idle"})
 """States of nodes that slurmctld finds out by itself."""
 _HIGHEST = 65533
+_MOST_MEMBERS = 20 * MOST_HOSTS
+_YES = frozenset({"yes", "up", "true", "1"})
+"""Words that Slurm takes for yes."""
 
 
 def is_slurm_conf(text: str) -> bool:
@@ -86,6 +89,7 @@ class _Reader:
         self._errors: list[SpecError] = []
         self._notices: list[SourceNotice] = []
         self._hosts = 0
+        self._members_left = _MOST_MEMBERS
         self._sets: dict[str, tuple[str, ...]] = {}
         self._wrong_nodes = False
 
@@ -117,11 +121,10 @@ class _Reader:
                 sets.append(line)
             elif line.first in _ELSEWHERE:
                 self._notices.append(SourceNotice(f"'{line.first}' is not taken over", line.at))
-            elif line.first == "slurmctldhost":
-                host = _HOST.fullmatch(line.words[line.first])
+            else:
+                host = _HOST.fullmatch(line.words.get("slurmctldhost", ""))
                 if host is not None:
                     controllers.append((host[1].strip(), host[2]))
-            else:
                 options |= dict.fromkeys(line.words, line)
         known = {name: None for one in nodes for name in one.names}
         self._wrong_nodes = bool(self._errors)
@@ -142,6 +145,8 @@ class _Reader:
             raise SpecErrors(errors)
         if said.whole_nodes:
             made = [_exclusive(one) for one in made]
+        last = max((at for at, one in enumerate(made) if one.fields.get("default")), default=None)
+        made = [one if at == last else _not_default(one) for at, one in enumerate(made)]
         slurm = FoundCluster(
             at=Location(str(self._path), 1, 1),
             name=said.get("clustername"),
@@ -187,7 +192,7 @@ class _Reader:
                 continue
             idle = key == "state" and value.lower() in _IDLE
             if key not in _READ_OF_NODES and key not in _FOR_EACH and not idle and value:
-                extra[spelled[key]] = as_option(value)
+                self._carry(extra, spelled[key], value, at)
         accelerators, others = self._gres(words.get("gres", ""), at)
         return SlurmNodes(
             at=at,
@@ -265,10 +270,17 @@ class _Reader:
         Raises:
             SpecErrors: one is in no line of nodes.
         """  # noqa: DOC501 - refused() makes the SpecErrors
-        if text.upper() == "ALL":
+        all_of_them = text.upper() == "ALL"
+        self._count(len(known) if all_of_them else 0, at)
+        if all_of_them:
             return tuple(known)
         made: dict[str, None] = {}
-        for one in self._expand(text, at) if text else ():
+        try:
+            words = expand_list(text, MOST_HOSTS) if text else ()
+        except ValueError as error:
+            raise refused(str(error), at) from None
+        self._count(len(words), at)
+        for one in words:
             if one in self._sets:
                 made |= dict.fromkeys(self._sets[one])
             elif one.upper() == "ALL":
@@ -281,7 +293,21 @@ class _Reader:
                 )
                 raise refused(f"{whose} has the node '{one}', which is in no 'NodeName'{sets}",
                               at, "name nodes, ranges of them, node sets, or ALL")  # fmt: skip
+        self._count(max(0, len(made) - len(words)), at)
         return tuple(made)
+
+    def _count(self, number: int, at: Location) -> None:
+        """Count names in partitions and node sets, which have all nodes once each in most clusters.
+
+        Raises:
+            SpecErrors: they are more than memory should hold.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
+        self._members_left -= number
+        if self._members_left < 0:
+            message = (
+                f"the partitions and node sets up to here name more than {_MOST_MEMBERS:,} nodes"
+            )
+            raise refused(message, at, "leave out partitions that no longer have jobs")
 
     def _partition(
         self,
@@ -313,12 +339,20 @@ class _Reader:
                 continue
             made = _field(key, text, at, accounting=accounting)
             if made is None:
-                extra["OverSubscribe" if key == "shared" else spelled[key]] = as_option(text)
+                self._carry(extra, "OverSubscribe" if key == "shared" else spelled[key], text, at)
             else:
                 fields |= made
         if extra:
             fields["extra"] = dict(sorted(extra.items()))
         return SlurmPartition(at=at, name=name, nodes=nodes, fields=fields)
+
+    def _carry(self, extra: dict[str, str], key: str, value: str, at: Location) -> None:
+        """Add an option that no field says; one that no blueprint takes is told."""
+        option = as_option(value)
+        if option is None:
+            self._notices.append(SourceNotice(f"not taken over: {key}={value}", at))
+        else:
+            extra[key] = option
 
     def _expand(self, text: str, at: Location) -> tuple[str, ...]:
         """Return the names that a list of Slurm's stands for, in its order.
@@ -332,6 +366,12 @@ class _Reader:
             raise refused(str(error), at) from None
         self._hosts += len(names)
         return names
+
+
+def _not_default(partition: SlurmPartition) -> SlurmPartition:
+    """Return a partition that is not the default one, which to slurmctld is the last that says so."""
+    fields = {key: value for key, value in partition.fields.items() if key != "default"}
+    return replace(partition, fields=fields)
 
 
 def _exclusive(partition: SlurmPartition) -> SlurmPartition:
@@ -350,7 +390,7 @@ def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, 
     word = text.lower()
     match key:
         case "default":
-            return {"default": True} if word == "yes" else {}
+            return {"default": True} if word in _YES else {}
         case "maxtime" | "defaulttime":
             if key == "defaulttime" and word == "none":
                 return {}
@@ -364,13 +404,9 @@ def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, 
                 return {}
             return {"max_nodes": int(text)} if text.isdecimal() and int(text) else None
         case "priority":  # of releases before both were told apart
-            number = _priority(text)
-            return number and {"priority_tier": number, "priority_factor": number}
+            return _priority(text, "priority_tier", "priority_factor")
         case "prioritytier" | "priorityjobfactor":
-            number = _priority(text)
-            return number and {
-                "priority_tier" if key == "prioritytier" else "priority_factor": number
-            }
+            return _priority(text, "priority_tier" if key == "prioritytier" else "priority_factor")
         case "state":
             return {"state": text.upper()}
         case "oversubscribe" | "shared":
@@ -393,8 +429,8 @@ def _field(key: str, text: str, at: Location, *, accounting: bool) -> dict[str, 
     return None
 
 
-def _priority(text: str) -> Any:
-    return int(text) if text.isdecimal() and 1 <= int(text) <= _HIGHEST else None
+def _priority(text: str, *names: str) -> dict[str, Any] | None:
+    return dict.fromkeys(names, int(text)) if text.isdecimal() and int(text) <= _HIGHEST else None
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -10,23 +10,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from pydantic import TypeAdapter, ValidationError
+
 from rackwright.brownfield.records import MOST_HOSTS, refused
 from rackwright.errors import Location
 from rackwright.model.names import hostlist_terms
+from rackwright.model.slurm_lines import Option
 
 MOST_INCLUDED = 20
 """Files that one file may include, and those that they include."""
 MOST_LINES = 100_000
 
 _COMMENT = re.compile(r"(?<!\\)#.*")
-_WORD = re.compile(r"""([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
+_WORD = re.compile(r"""(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)\s*\+?=\s*("(?:[^"\\]|\\.)*"|\S*)""")
 _PLACEHOLDER = re.compile(
-    r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|(?<!\$)\{[A-Za-z_]+\}|<[A-Za-z][\w .-]*>|@[A-Z_]+@|\b(REPLACE|CHANGE)_?(IT|ME)\b"
+    r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%.{0,200}?%>|(?<!\$)\{[A-Za-z_]+\}|<[A-Za-z][\w .-]*>|@[A-Z_]+@|\b(REPLACE|CHANGE)_?(IT|ME)\b"
 )
 """Values that templates leave open: Jinja, ERB, shells, people."""
 _PART = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_CLUSTER = re.compile(r"(?im)^\s*ClusterName\s*=\s*([^\s#]+)")
+_CLUSTER = re.compile(r"(?im)^[ \t]*ClusterName[ \t]*=\s*([^\s#]+)")
+_OPTION: TypeAdapter[str | int] = TypeAdapter(Option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class SlurmLines:
             at = Location(str(path), number, len(line) - len(line.lstrip()) + 1)
             if number > MOST_LINES:
                 raise refused(f"the file has more than {MOST_LINES:,} lines", at)
-            plain = _COMMENT.sub("", line).strip()
+            plain = line.replace("\\#", "#").strip()
             if not plain:
                 continue
             if (placeholder := _PLACEHOLDER.search(plain)) is not None:
@@ -73,9 +77,9 @@ class SlurmLines:
                     at,
                     "fill the template in, and name the file that it makes",
                 )
-            word, _, rest = plain.partition(" ")
+            word, *rest = plain.split(None, 1)
             if word.lower() == "include":
-                yield from self._of_included(rest.strip(), at)
+                yield from self._of_included("".join(rest), at)
                 continue
             pairs = _WORD.findall(plain)
             if not pairs or _WORD.sub("", plain).strip():
@@ -112,17 +116,22 @@ class SlurmLines:
                       f"copy it to '{self._folder / (parts[-1] if parts else 'NAME')}'")  # fmt: skip
 
 
-def as_option(value: str) -> str:
-    """Return a value as a line of Slurm's has it: in double quotes where a blank would end it."""
-    return f'"{value}"' if re.search(r"\s", value) else value
+def as_option(value: str) -> str | None:
+    """Return a value as a line of Slurm's has it, in double quotes where a blank would end it; None if no blueprint takes it."""
+    text = f'"{value}"' if re.search(r"\s", value) else value
+    try:
+        _OPTION.validate_python(text)
+    except ValidationError:
+        return None
+    return text
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with what continues them, and the number of the first of each."""
+    """Yield lines with what continues them and without comments, which Slurm cuts off first, and the number of each first one."""
     begun, parts = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         begun = begun or number
-        bare = line.rstrip()
+        bare = _COMMENT.sub("", line).rstrip()
         if bare.endswith("\\"):
             parts.append(bare[:-1])
             continue

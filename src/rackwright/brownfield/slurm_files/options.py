@@ -7,7 +7,7 @@ takes are told. A source of the names: ``slurm.conf(5)`` of Slurm 22.05, which a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, get_args
 
@@ -23,11 +23,11 @@ _CONTROLLERS = frozenset(
     {"slurmctldhost", "controlmachine", "controladdr", "backupcontroller", "backupaddr"}
 )
 _OBSOLETE = frozenset({
-    "accountingstorageloc", "accountingstorejobcomment", "cachegroups", "checkpointtype", "cryptotype",
+    "accountingstorageloc", "accountingstorejobcomment", "cachegroups", "checkpointtype", "chosloc", "cryptotype",
     "defaultstoragehost", "defaultstorageloc", "defaultstoragepass", "defaultstorageport",
     "defaultstoragetype", "defaultstorageuser", "fastschedule", "jobcheckpointdir",
-    "jobcredentialprivatekey", "jobcredentialpubliccertificate", "memlimitenforce",
-    "sallocdefaultcommand", "schedulerauth", "schedulerport", "schedulerrootfilter",
+    "jobcredentialprivatekey", "jobcredentialpubliccertificate", "layouts", "memlimitenforce",
+    "msgaggregationparams", "sallocdefaultcommand", "schedulerauth", "schedulerport", "schedulerrootfilter",
 })  # fmt: skip
 """Options that Slurm no longer takes."""
 _DEFAULTS: Mapping[str, frozenset[str]] = {
@@ -137,10 +137,7 @@ class ClusterOptions:
 
     def enforced(self) -> list[str]:
         """Return what slurmctld refuses jobs for."""
-        words = _words(self.get("accountingstorageenforce"))
-        if others := [word for word in words if word not in _ENFORCE]:
-            self._tell("accountingstorageenforce", f"has {', '.join(others)}, which is left out")
-        return sorted({word for word in words if word in _ENFORCE})
+        return sorted(set(self._known("accountingstorageenforce", _ENFORCE)))
 
     def _fields(self, *, accounting: bool) -> Iterator[tuple[str, Any]]:
         yield from self._plain()
@@ -159,8 +156,7 @@ class ClusterOptions:
             yield "health_check", check
         if preemption := self._preemption(accounting=accounting):
             yield "preemption", preemption
-        private = _words(self.get("privatedata"))
-        known = [word for word in private if word in get_args(Private)]
+        known = self._known("privatedata", get_args(Private))
         hidden = [word for word in known if accounting or word not in {"accounts", "users"}]
         if hidden:
             yield "private_data", hidden
@@ -189,14 +185,11 @@ class ClusterOptions:
                 yield key, program
 
     def _processes(self) -> Iterator[tuple[str, Any]]:
-        tracking = (self.get("proctracktype") or "").rpartition("/")[2].lower()
-        if tracking in {"cgroup", "linuxproc", "pgid"}:
+        if tracking := self._plugin("proctracktype", {"cgroup", "linuxproc", "pgid"}):
             yield "tracking", tracking
-        tasks = [word.rpartition("/")[2] for word in _words(self.get("taskplugin"))]
-        if tasks and set(tasks) <= {"cgroup", "affinity", "none"}:
+        if tasks := self._known("taskplugin", ("cgroup", "affinity", "none")):
             yield "tasks", tasks
-        gathered = (self.get("jobacctgathertype") or "").rpartition("/")[2].lower()
-        if gathered in {"cgroup", "linux", "none"}:
+        if gathered := self._plugin("jobacctgathertype", {"cgroup", "linux", "none"}):
             yield "accounting", gathered
         flags = _words(self.get("prologflags"))
         if "contain" not in flags:
@@ -207,9 +200,17 @@ class ClusterOptions:
         interval, states = self.get("healthcheckinterval"), self.get("healthchecknodestate")
         if program is None:
             return None
+        if interval is None or not interval.strip("0"):
+            self._tell(
+                "healthcheckprogram",
+                "runs at no interval without 'HealthCheckInterval', and is left out",
+            )
+            return None
         words = [word.upper() for word in _words(states)]
+        if others := [word for word in words if word not in _STATES | {"CYCLE"}]:
+            self._tell("healthchecknodestate", f"has {', '.join(others)}, which is left out")
         made: dict[str, Any] = {"program": program, "cycle": "CYCLE" in words}
-        if interval is not None and interval.isdecimal() and int(interval):
+        if interval.isdecimal():
             made["interval"] = f"{int(interval)} s"
         return made | {"states": [word for word in words if word in _STATES] or ["ANY"]}
 
@@ -219,6 +220,10 @@ class ClusterOptions:
         exempt = self.get("preemptexempttime")
         by = {"qos": "qos", "partition_prio": "partition"}.get(kind)
         if by is None:
+            if set(modes) - {"off"}:
+                self._tell(
+                    "preemptmode", "is not taken over: the file has no 'PreemptType' of a blueprint"
+                )
             return None
         if by == "qos" and not accounting:
             self._tell("preempttype", "needs slurmdbd, which the file does not name")
@@ -241,13 +246,13 @@ class ClusterOptions:
                 continue
             if key in _OBSOLETE:
                 self._tell(key, "is no option of Slurm's any more")
-            elif key in generated or not value.strip() or not value.isprintable():
+            elif key in generated or (option := as_option(value)) is None:
                 left.append(f"{line.spelled[key]}={visible(value)}")
-            elif (why := refused_option(line.spelled[key], as_option(value))) is not None:
+            elif (why := refused_option(line.spelled[key], option)) is not None:
                 hint = "slurmctld does not start with it: correct the line, or remove it"
                 self.errors.append(SpecError(why, hint=hint, location=line.at))
             else:
-                made[known.get(key, line.spelled[key])] = as_option(value)
+                made[known.get(key, line.spelled[key])] = option
         flags = [
             word for word in _words(self.get("prologflags")) if word not in {"contain", "alloc"}
         ]
@@ -267,6 +272,20 @@ class ClusterOptions:
             return said
         self._tell(key, "is no plain path")
         return None
+
+    def _plugin(self, key: str, known: Collection[str]) -> str | None:
+        """Return the name of a plugin; one that a blueprint does not have is told."""
+        word = (self.get(key) or "").rpartition("/")[2].lower()
+        if word and word not in known:
+            self._tell(key, "is none of a blueprint, and is left out")
+        return word if word in known else None
+
+    def _known(self, key: str, known: Sequence[str]) -> list[str]:
+        """Return the words of a list that a blueprint has; others are told."""
+        words = [word.rpartition("/")[2] for word in _words(self.get(key))]
+        if others := [word for word in words if word not in known]:
+            self._tell(key, f"has {', '.join(others)}, which is left out")
+        return [word for word in words if word in known]
 
     def _drop(self, *keys: str) -> None:
         self._read.update(keys)

@@ -56,8 +56,8 @@ def add_from(parser: argparse.ArgumentParser) -> None:
         "--map",
         type=Path,
         metavar="FILE",
-        help="with --from: YAML with 'products' and 'roles' of the files: ids, roles of nodes, tiers of switches, or "
-        "'leave out'",
+        help="with --from: YAML with 'products', 'roles' and 'names' of the files: ids, roles of nodes, tiers of switches, "
+        "or 'leave out'; other names of places and devices",
     )
     parser.add_argument(
         "--site", metavar="NAME", help="with --from: import only this site of the files"
@@ -72,7 +72,7 @@ def run_from(arguments: argparse.Namespace) -> int:
         UsageError: an argument has no effect, or a file exists or cannot be written.
     """
     from rackwright.brownfield.document import make_blueprint
-    from rackwright.brownfield.import_map import ImportMap
+    from rackwright.brownfield.import_map import ImportMap, renamed
     from rackwright.brownfield.products import LEAVE_OUT, Products
     from rackwright.brownfield.reading import read_standing
     from rackwright.catalog.team import catalogue_for
@@ -95,6 +95,13 @@ def run_from(arguments: argparse.Namespace) -> int:
     found = [read_standing(path) for path in arguments.sources]
     config = _config(blueprint)
     mapped = ImportMap() if arguments.map is None else load(arguments.map, ImportMap).value
+    used = set[str]()
+    found = [renamed(one, mapped.names, used) for one in found]
+    if unused := [name for name in mapped.names if name not in used]:
+        raise UsageError(
+            f"no file has the name '{unused[0]}', which '{arguments.map}' replaces",
+            hint="write it as the file has it, with its capitals and blanks",
+        )
     left = [name for name, entry_id in mapped.products.items() if entry_id == LEAVE_OUT]
     said = {name: entry_id for name, entry_id in mapped.products.items() if entry_id != LEAVE_OUT}
     products = Products(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -99,6 +100,14 @@ def test_swapped_rails_are_named_in_each_form(form: str) -> None:
     (found,) = CableComparison(layout, read_discovery(text)).differences()
     assert found.cable == "dgx-01 port 1 to compute-leaf-1 port 1"
     assert "swapped with dgx-01 port 2" in found.message
+
+
+def test_ports_of_a_chassis_with_their_outer_numbers_are_read() -> None:
+    """ibnetdiscover -g writes '[21][ext 3]' for switches whose housing counts otherwise."""
+    layout = layout_of()
+    text = re.sub(r"(?m)^\[(\d+)\] ", r"[\1][ext 7] ", dump(layout, FORMS["the kernel's default"]))
+    assert "[ext 7]" in text
+    assert CableComparison(layout, read_discovery(text)).differences() == ()
 
 
 def test_sharp_end_points_are_no_cables() -> None:

@@ -19,7 +19,7 @@ LANE_GBPS: Mapping[str, float] = {
 """Rate of one lane in Gbps, as ports are named by it (IBTA, roadmap of InfiniBand)."""
 
 _RECORD = re.compile(r'(Ca|Switch|Rt)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
-_PORT = re.compile(r'\[(\d+)\](?:\((?:0x)?[0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
+_PORT = re.compile(r'\[(\d+)\](?:\[ext \d+\])?(?:\((?:0x)?[0-9a-f]+\))?\s+"([^"]+)"\[(\d+)\]')
 _BY_GUID = re.compile(r"[SHR]-(0x)?[0-9a-f]{1,16}", re.IGNORECASE)
 _NEIGHBOUR = re.compile(r'#.*?"([^"]*)"')
 """Description of the far end, which each line of a port has."""

@@ -28,7 +28,7 @@ _MBPS = 0.001
 """Gbps of one Mbps."""
 _BLOCK = re.compile(r"^Interface:\s+(\S+?),\s+via:\s*(\S+?)(?:,|$)", re.MULTILINE)
 _LINE = re.compile(
-    r"^\s+(SysName|ChassisID|PortID|PortDescr|Current \S+|MAU oper type):[ \t]*(.*?)\s*$",
+    r"^[ \t]+(SysName|ChassisID|PortID|PortDescr|Current \S+|MAU oper type):[ \t]*(.*?)\s*$",
     re.MULTILINE,
 )
 _CUMULUS = re.compile(

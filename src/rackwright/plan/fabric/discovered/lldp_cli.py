@@ -30,7 +30,7 @@ _HEAD = re.compile(
     r"\s*(?:Interface (\S+) detected \d+ LLDP neighbors?:?|(\S+) has \d+ neighbor(?:\(?s\)?)?:?)\s*"
 )
 _DETAIL = re.compile(
-    r"^\s*(?:Interface \S+ detected \d+ LLDP|\S+ has \d+ neighbor|(?:Remote |Neighbor )?Chassis[ -]ID\s*:)",
+    r"^[ \t]*(?:Interface \S+ detected \d+ LLDP|\S+ has \d+ neighbor|(?:Remote |Neighbor )?Chassis[ -]ID\s*:)",
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY_VALUE = re.compile(
