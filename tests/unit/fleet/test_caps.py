@@ -139,7 +139,7 @@ def test_a_node_without_a_known_lowest_limit_is_not_limited() -> None:
 
 def test_an_unknown_source_is_never_proven() -> None:
     made = caps(PowerBudget(sources_w={"rpp-z": 1000}), classes(batch=64))
-    assert made.refused == "not proven: a source 'rpp-z' is unknown"
+    assert made.refused == "not proven: source 'rpp-z' is unknown"
     assert made.caps == ()
 
 

@@ -123,11 +123,11 @@ def test_a_share_is_one_of_the_contract(tmp_path: Path, blueprint: Path) -> None
         (
             ("--target", "100kW"),
             5,
-            "draws 594.1 kW with every node that may be limited at its lowest",
+            "draws 594.1 kW with every limitable node at its lowest limit",
         ),
-        (("--source", "rpp-q=1MW"), 6, "a source 'rpp-q' is unknown"),
+        (("--source", "rpp-q=1MW"), 6, "source 'rpp-q' is unknown"),
         (("--loop", "l1=1MW"), 6, "racks on the loop 'l1' is unknown"),
-        (("--lost", "ups-q"), 6, "a source 'ups-q' is unknown"),
+        (("--lost", "ups-q"), 6, "source 'ups-q' is unknown"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(
