@@ -1,4 +1,4 @@
-"""The files of a template: few, small, plain, and with names that lead nowhere else."""
+"""Files of a template: plain files within limits of number and size, with safe names."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from rackwright.harmless import visible
 
 MOST_FILES = 200
 LARGEST_TEMPLATE = 4 * 1024 * 1024
-"""Bytes of all files of a template together."""
+"""Maximum total size of the files of a template, in bytes."""
 DEEPEST = 8
-"""Most folders that lie in one another."""
+"""Maximum depth of nested folders."""
 RECORD_FOLDER = ".rackwright-template"
-"""Where a cluster keeps what it was made from; no template has a folder by this name."""
+"""Folder of the record in a cluster; a template cannot contain a folder with this name."""
 
 _NAME = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9._-]*")
 _HINT = "a template holds plain files whose names are letters, digits, '.', '_' and '-'"
 
 
 class TemplateContentError(RackwrightError):
-    """A template holds what no template may hold."""
+    """A template contains something that templates may not contain."""
 
     code = "template-content"
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Return the files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
+    """Return the files below ``folder`` by their relative names with ``/``, without ``.git`` at the top.
 
     Raises:
-        TemplateContentError: it is no folder, cannot be read, holds a link or a name that is not
-            allowed, or more than a template may hold.
+        TemplateContentError: the folder does not exist, cannot be read, contains a link or a forbidden name, or
+            exceeds the limits.
     """
     shown = visible(str(folder))
     if not folder.is_dir():
@@ -65,10 +65,10 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
-    """Return the files from elsewhere by name, sorted, with the same bounds as ``read_folder``.
+    """Return files of another source sorted by name, with the same limits as ``read_folder``.
 
     Raises:
-        TemplateContentError: a name is not allowed, or there are more than a template may hold.
+        TemplateContentError: a name is forbidden, or the files exceed the limits.
     """
     found: dict[str, bytes] = {}
     size = 0
@@ -85,10 +85,10 @@ def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name of a file that could lead out of a folder, or into what is git's or ours.
+    """Raise if a file name could lead out of the folder, or into the files of git or of Rackwright.
 
     Raises:
-        TemplateContentError: it is one.
+        TemplateContentError: the name is forbidden.
     """
     parts = name.split("/")
     refused = {".git", RECORD_FOLDER}
@@ -101,15 +101,15 @@ def check_name(name: str) -> None:
 
 
 def label_of(version: str | None, digest: str) -> str:
-    """Return the label of files in messages: their version, or the start of their digest without one."""
+    """Return the label of files for messages: their version, or else the start of their digest."""
     return version or digest[:19]
 
 
 def text_of(content: bytes, name: str) -> str:
-    """Return a file's content as text.
+    """Return the content of a file as text.
 
     Raises:
-        TemplateContentError: it is not UTF-8.
+        TemplateContentError: the content is not UTF-8.
     """
     try:
         return content.decode("utf-8")
