@@ -136,6 +136,7 @@ def _pipes(
                     takes = {("hall", n) for n in other.halls} | {("loop", n) for n in other.loops}
                     if not left & takes:
                         continue
+                    # Heat flows to the next stage that takes it, not past it to later ones.
                     left -= takes
                     (x, y), (to_x, to_y) = at[id(one)], at[id(other)]
                     start, end = (x + _WIDE, y + _HIGH / 2), (to_x, to_y + _HIGH / 2)

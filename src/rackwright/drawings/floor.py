@@ -86,6 +86,7 @@ def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]
             continue
         share = -100.0 if row.share is None else 100 * row.share
         found[path] = min(share, found.get(path, share))
+    # An unknown budget may be tighter than all known ones; only a failure is certain.
     return [
         None if own.path in unknown and found.get(own.path, 0.0) >= 0 else found.get(own.path)
         for own in site.racks
@@ -222,6 +223,7 @@ def _grid(rows: Mapping[str, Sequence[_Cell]]) -> _Grid:
         if kind.footprint_m2 is None or kind.aisle_m is None:
             cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
             return _Grid(dict.fromkeys(kinds, cell), cell, _DEEP, _GAP, None)
+        # The footprint includes the aisle: the width of a rack follows from both depths.
         wide[number_] = kind.footprint_m2 / (kind.rack_depth_m + kind.aisle_m)
         aisle = max(aisle, kind.aisle_m)
     usual = min(wide.values(), default=0.6)

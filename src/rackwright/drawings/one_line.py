@@ -170,6 +170,7 @@ def _arrange(made: Sequence[Box]) -> None:
 
     for one in made:
         one.level = level(one)
+    # Racks share the lowest level, although their sources have different depths.
     deepest = max((one.level for one in made), default=0)
     for one in made:
         if not one.members and one.kind == "racks":
@@ -181,6 +182,7 @@ def _arrange(made: Sequence[Box]) -> None:
         row = rows[number]
         if number:
             row.sort(key=lambda one: _above(one, by_key))
+        # Sorted by the mean position of the boxes above, which avoids most crossings of lines.
         for place, one in enumerate(row):
             one.place = place - (len(row) - 1) / 2
 

@@ -71,6 +71,7 @@ def left_scale(title: str) -> Scale:
 def _round_up(value: float) -> float:
     """Return the next of 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(value))
+    # The tolerance keeps rounding errors from the next step.
     return next(n * power for n in (1, 2, 2.5, 5, 10) if n * power >= value * (1 - 1e-9))
 
 

@@ -164,6 +164,7 @@ class _Search:
         lost = set(site.power.tree.sources) - set(self.tree.sources)
         self.nodes = [rest for cell in cells.nodes if (rest := _without(cell, lost))]
         self.others = [rest for cell in cells.others if (rest := _without(cell, lost))]
+        # Only sets of feeds that one loss disconnects are possible: all subsets of feeds would be exponential.
         self.dead = dead_feeds([*self.nodes, *self.others], self.tree)
         self.reach = list(reach(self.nodes, self.tree))
         self.draws = losses_of(self.tree)
@@ -173,6 +174,7 @@ class _Search:
             for one in self.overhead.consumers
             if one.fed_by and one.power is not None and one.name in self.tree.parents
         }
+        # Without other consumers and losses, the flow of racks alone equals the declared flow: compute it once.
         self.is_plain = not self.consumed and not self.draws.named
         self.fixed = [cell.demand(1.0, self.dead[cell.sources]) for cell in self.others]
         self.limits = self._limits(site)
@@ -182,6 +184,7 @@ class _Search:
         rows = {row.source: row for row in site.power.sources}
         found: dict[Limited, float] = {}
         for name in self.tree.sources:
+            # A budget can only tighten the capacity of a source: a higher one would not be safe.
             limits = [rows[name].capacity_w, self.budget.sources_w.get(name)]
             known = [value for value in limits if value is not None]
             if known:
@@ -281,6 +284,7 @@ class _Search:
         """Lower the classes one after the other until nothing is above its limit."""
         full = [1.0] * len(self.nodes)
         before = self.loads(full)
+        # One unknown load makes every sum above it unknown, so no limit could be proven.
         if self.unknown:
             return self._plan(full, before, before, unknown=self.unknown)
         shares, loads = full, before
@@ -290,6 +294,7 @@ class _Search:
                 shares = self._lower(one.name, shares, loads, over)
                 loads = self.loads(shares, over)
                 over = self.above(loads)
+        # GPUs accept whole watts: round down, and prove the limits that are actually sent.
         rounded = [
             self._rounded(cell, share) for cell, share in zip(self.nodes, shares, strict=True)
         ]
@@ -320,6 +325,7 @@ class _Search:
         wanted: dict[Limited, float] = {}
         for key in over:
             high, low, limit = loads.worst[key], least.worst[key], self.limits[key]
+            # This class cannot remove the overload: lower it completely, and the next class as far as needed.
             if high is None or low is None or low >= limit or high <= low:
                 wanted[key] = 0.0
             else:
@@ -384,6 +390,7 @@ def _remaining(site: SitePlan, lost: frozenset[str]) -> PowerTree:
     tree = site.power.tree
     if not lost:
         return tree
+    # Walk from the utility down: a source without a remaining parent is lost as well.
     alive = dict.fromkeys(lost, False)
     for name in reversed(tree.order):
         parents = tree.parents[name]

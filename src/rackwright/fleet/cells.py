@@ -177,6 +177,7 @@ def _limits(site: SitePlan, key: _Key) -> tuple[int, tuple[float, float] | None]
     least, below = group.least_cap_w, group.without_accelerators_w
     if least is None or below is None or tdp is None:
         return board.count, None
+    # Limits apply to one accelerator, the plan has the power of a node: subtract the rest of the node.
     low = (least - below) / board.count
     high = min(float(tdp), (key.power_w - below) / board.count)
     return board.count, (low, high) if high > low else None
@@ -188,6 +189,7 @@ def _cell(
     accelerators: int = 0,
     limits: tuple[float, float] | None = None,
 ) -> Cell:
+    # Only the accelerators can be limited: everything else keeps its full power.
     least = None if limits is None else key.power_w - accelerators * (limits[1] - limits[0])
     return Cell(
         group=key.group,

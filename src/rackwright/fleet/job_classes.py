@@ -28,6 +28,7 @@ def job_class(job: JobReport, settings: Sequence[Setting]) -> str:
 def classes_of(jobs: Iterable[JobReport], settings: Sequence[Setting]) -> Mapping[str, str]:
     """Return the class of each node with jobs; of several, the one that is limited last."""
     rank = {IDLE: -1, **{one.name: place for place, one in enumerate(settings)}}
+    # A node with a protected job is protected, whatever else runs on it.
     rank |= {one.name: len(settings) for one in settings if one.protected}
     rank[NO_CLASS] = len(settings) + 1
     found: dict[str, str] = {}

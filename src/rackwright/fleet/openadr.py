@@ -104,6 +104,7 @@ async def _listen(
         found = read_event(event, levels)
         if found is None:
             return "optOut"
+        # The server repeats an event on each poll: start it once.
         if found.id not in known:
             if not await asyncio.to_thread(handlers.accept, found):
                 return "optOut"
@@ -113,6 +114,7 @@ async def _listen(
 
     async def follow(event: GridEvent) -> None:
         try:
+            # An error or a cancellation also restores the limits.
             await asyncio.sleep(_until(event.start))
             await asyncio.to_thread(handlers.begin, event)
             await asyncio.sleep(_until(event.end))
@@ -141,6 +143,7 @@ async def _listen(
     try:
         await outcome
     finally:
+        # Cancelled events restore their limits before the client stops.
         for task in known.values():
             task.cancel()
         await asyncio.gather(*known.values(), return_exceptions=True)

@@ -96,6 +96,7 @@ def _racks(plan: Plan, bad: set[str]) -> Iterator[str]:
         yield f"<p>{counted(total, 'rack')}: too many to draw"
         return
     for planned in plan.onprem:
+        # By rack and slot: a node may be one of several hosts of a device.
         hosts = plan.racked[planned.name]
         for racks in planned.racks:
             marks = rows.setdefault((racks.hall, racks.row), [])

@@ -167,6 +167,7 @@ def _queue(jobs: tuple[JobReport, ...], now: float) -> Queue:
 
 
 def _measured(nodes: tuple[NodeReport, ...]) -> float | None:
+    # A sum over some nodes would look like the power of the site.
     watts = [node.watts for node in nodes]
     known = [one for one in watts if one is not None]
     return sum(known) if known and len(known) == len(watts) else None

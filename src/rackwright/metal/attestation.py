@@ -78,6 +78,7 @@ def attest(ask: Shell, wanted: Attestation) -> tuple[str | None, str]:
         secret = secrets.token_bytes(32)
         blob = base64.b64encode(_credential(certificate, secret, key.name)).decode("ascii")
         back = _fields(ask(_ACTIVATE.format(blob=blob))).get("secret", b"")
+        # Order matters: the signature proves nothing until the key is known to be in this TPM.
         if not hmac.compare_digest(back, secret):
             return "the key of the quote is not in the TPM of the certificate", ""
         if not _is_signed(told["message"], told["signature"], key.public):
@@ -125,6 +126,7 @@ def _trusted(data: bytes, authorities: Path, now: dt.datetime) -> x509.Certifica
     except (OSError, ValueError) as error:
         raise UsageError(f"'tpm_ca' cannot be read: {error}") from None
     try:
+        # DER header of four bytes: tag, 0x82, and the length of the rest in two bytes.
         size = 4 + int.from_bytes(data[2:4], "big")
         certificate = x509.load_der_x509_certificate(data[:size])
     except ValueError:

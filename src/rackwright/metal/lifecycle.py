@@ -209,6 +209,7 @@ def decide(
         return Failed(
             step, "Ironic no longer has its node: 'provision --retry' starts from the beginning"
         )
+    # Ironic locks a node during a transition: no act would be accepted.
     if node.provision_state in _UNDER_WAY:
         return _wait(record, step, node, now)
     if node.maintenance:
@@ -335,6 +336,7 @@ def _firmware(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen |
         elif node.provision_state not in {"manageable", "clean failed"}:
             return Failed(step, f"{text}: its node is '{node.provision_state}'")
         is_stuck = machine.state in _STUCK
+        # Before the last try, restart the controller: a hung update service rejects every file.
         if is_stuck or record.acts.get(f"{act} {part}", 0) == TRIES - 1:
             if not record.acts.get(
                 f"{Act.RESTART} {part}"

@@ -111,6 +111,7 @@ class Reconciler:
             begun, waiting = self._look(nodes)
             if not begun and not waiting:
                 break
+            # After a started act the next decision may follow at once; otherwise wait for Ironic.
             if not begun:
                 self.sleep(self.poll_s)
         hosts = {plan.name for plan in self.plans}
@@ -200,6 +201,7 @@ class Reconciler:
         """Return the acts that may start now within the limits on powering machines on."""
         states = {plan.name: nodes[plan.name].provision_state
                   for plan in self.plans if plan.name in nodes}  # fmt: skip
+        # Hosts that Ironic already works on count against both limits, also those of an earlier run.
         room = self.provisioning.at_once - sum(1 for state in states.values() if state in _BUSY)
         switching = [plan.place for plan in self.plans if states.get(plan.name) in _SWITCHING]
         waiting: list[tuple[str, PowerPlace]] = [

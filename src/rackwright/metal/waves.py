@@ -55,6 +55,7 @@ def admitted(
     for host, place in waiting:
         if total >= limits.together:
             break
+        # A host that must wait does not hold up hosts of other racks and feeds.
         if limits.per_rack is not None and racks[place.rack] >= limits.per_rack:
             continue
         if limits.per_feed is not None and any(

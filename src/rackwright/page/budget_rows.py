@@ -18,7 +18,7 @@ from rackwright.report.overview.summary import TIGHT
 from rackwright.report.wording import printable
 
 _GIVEN = frozenset({"W", "VA", "A", "kg", "kg/m2", "L/min", "CFM"})
-"""Units of the resources of a hall: power, heat, weight and space."""
+"""Units of the resources of a hall: power, cooling and weight."""
 
 
 @dataclass(frozen=True, slots=True)

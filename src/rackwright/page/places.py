@@ -44,6 +44,7 @@ class Places:
 
     def of(self, path: Path) -> Place | None:
         """Return the place that contains ``path``; None if no drawing shows it."""
+        # The longest known prefix is the most specific place.
         for end in range(min(len(path), LONGEST), 0, -1):
             if (found := self._known.get(path[:end])) is not None:
                 return found

@@ -172,6 +172,7 @@ def _states(site: SitePlan, boxes: Sequence[Box]) -> dict[str, Any]:
     """Return text, share and state of each box that changes, by lost source."""
     sources = [one for one in boxes if one.members]
     keys = {visible(name): visible(one.key) for one in sources for name in one.members}
+    # Each loss may change every box: the states grow with the square of the boxes.
     if len(sources) ** 2 > MOST_STATES:
         return {"boxes": keys, "states": {}}
     found = {

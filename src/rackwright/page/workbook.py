@@ -57,6 +57,7 @@ def _write(book: Workbook, sheet: Sheet) -> int:
     count = 0
     page: Any = None
     for row in sheet.rows:
+        # One row of each sheet is its header.
         if count % (MOST_ROWS - 1) == 0:
             number = count // (MOST_ROWS - 1)
             page = _page(book, f"{sheet.name} {number + 1}" if number else sheet.name, sheet)
@@ -85,6 +86,7 @@ def _cell(page: Any, value: Cell) -> Any:
     """Return a cell whose text no spreadsheet program interprets as a formula."""
     shown = cell(value)
     made = WriteOnlyCell(page, value=None if shown == "" else shown)
+    # Without the type, openpyxl stores text that begins with '=' as a formula.
     if isinstance(shown, str) and shown:
         made.data_type = "s"
     return made

@@ -93,6 +93,7 @@ def _assign(
     expected: Sequence[ExpectedMachine], found: Sequence[DiscoveredMachine]
 ) -> dict[str, DiscoveredMachine]:
     """Return the discovered machine of each host that has one."""
+    # A serial number or Ethernet address that two machines share identifies neither.
     serials = Counter(one.serial for one in found if one.serial is not None)
     macs = Counter(mac for one in found for mac in one.macs)
     by_serial = {one.serial: one for one in found if one.serial and serials[one.serial] == 1}
@@ -105,6 +106,8 @@ def _assign(
             made[host] = one
             used.add(id(one))
 
+    # Three passes, strongest identity first, so that an address never claims a machine whose serial
+    # number belongs to another host.
     for machine in expected:
         if machine.serial is not None:
             take(machine.host, by_serial.get(machine.serial))
@@ -173,6 +176,7 @@ def _line(
 def _differences(
     machine: ExpectedMachine, one: DiscoveredMachine, hosts: Mapping[str, ExpectedMachine]
 ) -> Iterator[tuple[MachineState, str]]:
+    # Another model has other parts by definition: report the model only.
     if one.model is not None and not _is_product(machine, one):
         name = " ".join(filter(None, (one.manufacturer, one.model)))
         yield MachineState.OTHER_MODEL, f"it is a '{name}', but a {machine.product} is planned"

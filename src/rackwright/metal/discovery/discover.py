@@ -56,6 +56,7 @@ class Discoverer:
             say: function that reports progress.
         """
         wanted = list(dict.fromkeys([*addresses, *expected]))
+        # Reading a controller takes seconds, and most addresses of a range have none: connect first.
         open_ones = set(asyncio.run(self._open(wanted)))
         say(f"{len(open_ones):,} of {len(wanted):,} addresses answer on port {self.port}")
         required = set(expected)
@@ -86,6 +87,7 @@ class Discoverer:
         """Restart a controller and return the error, None on success; its machine keeps running."""
         try:
             with self.session(address, self.credentials(address)) as bmc:
+                # Other managers, such as that of an enclosure, are not the controller of this machine.
                 managers = list(bmc.members(bmc.get("/redfish/v1/").get("Managers")))
                 own = [one for one in managers if one.get("ManagerType", "BMC") == "BMC"]
                 if not own:

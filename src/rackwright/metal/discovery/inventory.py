@@ -150,6 +150,7 @@ def _accelerators(bmc: Redfish, system: Mapping[str, Any], missing: list[str]) -
         return None
     before = len(missing)
     found = list(_listed(bmc, system.get("Processors"), "processors", missing))
+    # A partial list would report too few accelerators.
     if len(missing) > before:
         return None
     return sum(1 for one in found if one.get("ProcessorType") == "GPU" and _is_there(one))
@@ -180,6 +181,7 @@ def _firmware(
     made: dict[str, str] = {}
     if (bios := _word(system.get("BiosVersion"))) is not None:
         made["bios"] = bios
+    # Names in the inventory below are the maker's: the version of the manager itself is always 'bmc'.
     for manager in managers:
         version = _word(manager.get("FirmwareVersion"))
         if manager.get("ManagerType", "BMC") == "BMC" and version is not None:
@@ -210,6 +212,7 @@ def _tasks(
     service = _optional(bmc, root.get("Tasks"), "tasks", [])
     try:
         for number, task in enumerate(bmc.members(service.get("Tasks"))):
+            # A long history of finished tasks must not delay the discovery.
             if number == _MOST_TASKS:
                 break
             began = _time(task.get("StartTime"))

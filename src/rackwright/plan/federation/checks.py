@@ -48,6 +48,7 @@ def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | N
     own = maps.get(site, {})
     if own is None:
         return None
+    # ``users`` of the blueprint wins over the UIDs that other sites report.
     reference = dict(common)
     for other, numbers in maps.items():
         for account, number in (numbers or {}).items() if other != site else ():
@@ -181,6 +182,7 @@ def release_fits(plan: Expansion) -> Iterator[ReleaseFit]:
             yield ReleaseFit(member.site, path, version, database, None, None)
             continue
         readable = readable_from(newest)
+        # A newer slurmctld is in neither: slurmdbd must be upgraded first.
         fits = own == newest or own in readable
         yield ReleaseFit(member.site, path, version, database, fits, name_of(readable[-1]))
 

@@ -74,6 +74,7 @@ def members(plan: PlanT, names: NamePlan) -> tuple[Member[PlanT], ...]:
                 "interconnects": (),
             }
         )
+        # The rest of the plan stays shared: numbers of other sites are never recomputed.
         narrowed = replace(
             plan,
             blueprint=blueprint,
