@@ -86,7 +86,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(
     assert git(team, "status", "--porcelain") == ""
 
 
-def test_what_is_not_committed_is_not_written_over(
+def test_uncommitted_changes_are_not_overwritten(
     team: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blueprint = team / "room/room.yaml"

@@ -151,7 +151,7 @@ def test_an_unknown_source_is_never_proven() -> None:
     batch=st.integers(0, 24),
     feed=st.integers(150_000, 400_000),
 )
-def test_what_is_sent_fits_after_every_loss(
+def test_sent_limits_fit_after_every_loss(
     target: int, serve: int, train: int, batch: int, feed: int
 ) -> None:
     given_classes = classes(serve=serve, train=train, batch=batch)

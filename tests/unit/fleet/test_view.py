@@ -263,7 +263,7 @@ def test_states_and_numbers_of_older_releases_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", '{"nodes": 3}', "slurm_load_node error", '{"nodes": [1]}']
 )
-def test_what_is_no_answer_is_an_error(text: str) -> None:
+def test_invalid_answer_is_an_error(text: str) -> None:
     with pytest.raises(ExternalToolError):
         read_nodes(text)
 

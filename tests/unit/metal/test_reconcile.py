@@ -157,7 +157,7 @@ def test_two_machines_with_one_ethernet_address_are_refused(hall: Hall) -> None:
     hall.seen["dgx-03"] = replace(hall.seen["dgx-03"], mac=hall.seen["dgx-05"].mac)
     outcome = hall.provision()
     assert sorted(outcome.failed) == ["dgx-03", "dgx-05"]
-    assert "as well" in outcome.failed["dgx-03"][1]
+    assert "is shared with" in outcome.failed["dgx-03"][1]
     assert not {"dgx-03", "dgx-05"} & set(hall.ironic.rows)
 
 

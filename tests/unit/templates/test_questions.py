@@ -91,7 +91,7 @@ def test_an_answer_is_one_line_of_printable_text(value: str) -> None:
         check_answers(manifest(), {"name": value}, "t")
 
 
-def test_what_is_not_asked_is_refused_with_what_is_near() -> None:
+def test_answer_without_a_question_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UsageError) as caught:
         check_answers(manifest(), {"nmae": "x"}, "t")
     assert caught.value.hint == "did you mean 'name'?"

@@ -55,7 +55,7 @@ def test_nothing_changes_where_the_template_did_not(cluster: Path) -> None:
     assert update(cluster).changes == ()
 
 
-def test_what_the_team_changed_stays_beside_what_the_template_changed(cluster: Path) -> None:
+def test_changes_of_the_team_and_the_template_are_merged(cluster: Path) -> None:
     path = cluster / "room.yaml"
     path.write_text(path.read_text().replace("team@example.com", "us@example.com"))
     made = update(cluster, room=TEXT.replace("# end", "# the end"))
