@@ -116,7 +116,7 @@ def test_one_feed_limits_the_nodes_behind_it_alone() -> None:
 def test_a_lost_feed_leaves_the_rest_within_their_capacity() -> None:
     made = caps(PowerBudget(lost=frozenset({"ups-a"})), classes(batch=64))
     assert {check.name for check in made.checks} == {"utility", "ups-b", "ups-c", "rpp-b", "rpp-c"}
-    assert "and 'ups-c' lost, and the target is 400.0 kW" in made.refused, "not after a second loss"
+    assert "and 'ups-c' lost; the target is 400.0 kW" in made.refused, "not after a second loss"
     made = caps(
         PowerBudget(lost=frozenset({"ups-a"}), sources_w={"ups-b": 300_000}, after_next_loss=False),
         classes(batch=64),
