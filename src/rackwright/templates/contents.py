@@ -48,6 +48,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
             with os.scandir(folder / prefix) as entries:
                 for entry in entries:
                     name = f"{prefix}{entry.name}"
+                    # A template in development is often a repository itself.
                     if name == ".git":
                         continue
                     check_name(name)
@@ -94,6 +95,7 @@ def check_name(name: str) -> None:
     refused = {".git", RECORD_FOLDER}
     if (
         len(parts) > DEEPEST
+        # Some file systems ignore case: '.GIT' is a git folder there.
         or any(not _NAME.fullmatch(part) or part.lower() in refused for part in parts)
         or len(name) > 200
     ):
@@ -120,6 +122,7 @@ def text_of(content: bytes, name: str) -> str:
 def _read(path: Path, name: str, most: int) -> bytes:
     descriptor = -1
     try:
+        # NOFOLLOW: the entry may have become a link since the listing. NONBLOCK: a FIFO would block forever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         if path.is_symlink():
@@ -128,6 +131,7 @@ def _read(path: Path, name: str, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise TemplateContentError(f"'{visible(name)}' is not a plain file", hint=_HINT)
+        # One byte more than allowed shows that the file is too large, without reading all of it.
         content = file.read(most + 1)
     if len(content) > most:
         raise TemplateContentError(

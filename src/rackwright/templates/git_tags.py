@@ -90,7 +90,9 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
     ref = f"refs/tags/{check_tag(tag)}"
     with tempfile.TemporaryDirectory(prefix="rackwright-git-") as made:
         top = Path(made)
+        # Without a template folder, no hook of the machine gets into the repository.
         _done(top, "init", "--quiet", "--template=", ".")
+        # run_apart lets git search for no repository: name the one to use.
         own = f"--git-dir={top / '.git'}"
         fetch = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules")
         _reach(top, url, own, *fetch, "--no-write-fetch-head", "--", url, f"+{ref}:{ref}")

@@ -54,6 +54,7 @@ def make_cluster(
     offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, template.manifest, given, offered)
     files = with_modeline(rendered.files)
+    # Plan once: the plan validates the answers, and gives the digest of the products.
     plan = _plan_of_answers(files, folder, given)
     if any(UNPINNED in text for text in files.values()):
         digest = _digest(plan) if plan is not None else digest_of_products(files, folder)
@@ -131,6 +132,7 @@ def _plan_of_answers(
     except SpecErrors as error:
         wrong: list[SpecError] = []
         for mistake in error.errors:
+            # Errors name the field of the blueprint. Find the answer by its value, to name the question instead.
             quoted = re.search(r": '([^']+)' ", mistake.summary)
             value = quoted[1].partition(" ")[0] if quoted else None
             names = [name for name, answer in given.items() if f"{answer}" == value]
@@ -160,6 +162,7 @@ def write_cluster(made: Made, folder: Path) -> list[Path]:
         with undone(new, missing(*(path.parent for path in paths))):
             for path, text in paths.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
+                # Mode 'x' fails if the file was created since the check above.
                 with named(path), path.open("x", encoding="utf-8", newline="") as file:
                     new.append(path)
                     file.write(text)

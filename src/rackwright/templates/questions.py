@@ -216,6 +216,7 @@ def _in_unit(text: str, unit: str, *, whole: bool) -> tuple[str, str | None]:
         value = dimension.parse(text) / dimension.parse(f"1 {unit}")
     except ValueError as error:
         return text, str(error)
+    # Division leaves rounding errors, which an answer of type int could not have.
     exact = f"{value:.9f}".rstrip("0").rstrip(".")
     if whole and "." in exact:
         return text, f"write '{value:.0f} {unit}'"

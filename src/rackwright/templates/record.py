@@ -133,6 +133,7 @@ def find_clusters(folder: Path) -> Iterator[Path]:
             )
         if (Path(place) / ANSWERS_FILE).is_file():
             yield Path(place)
+        # Assigned in place: os.walk then skips the removed folders.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
 
 
@@ -142,4 +143,5 @@ def _files(base: Path) -> Iterator[tuple[str, bytes]]:
 
 def _scalar(value: object) -> str:
     """Return a value as YAML 1.2: text in quotes, without escapes that only JSON has."""
+    # JSON is valid YAML 1.2 except for \uXXXX surrogate pairs, which ensure_ascii would write.
     return json.dumps(value, ensure_ascii=False)

@@ -139,6 +139,7 @@ def refuse_uncommitted(folder: Path, update: Update) -> None:
             committed = read_at(top, "HEAD", path.relative_to(top).as_posix())
         except RackwrightError:
             committed = None
+        # Compare with the last commit: a change that is only staged would be lost as well.
         if committed != change.before.encode():
             raise UsageError(
                 f"'{path}' has changes that are not committed",
@@ -192,6 +193,7 @@ def _change(
     if base == new:
         return None
     mine = _read(folder, name)
+    # The team has already made the same change.
     if mine == new:
         return None
     if mine is not None and any(line.startswith(_OPEN) for line in mine.splitlines()):
@@ -240,9 +242,11 @@ def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="rackwright-merge-") as made:
         top = Path(made)
         for name, text in (("mine", mine), ("base", base), ("new", new)):
+            # newline="": line ends stay as they are, otherwise every line would differ.
             (top / name).write_text(text, encoding="utf-8", newline="")
         named = [word for label in labels for word in ("-L", label)]
         done = run_apart(top, "merge-file", "-p", "--diff3", *named, "mine", "base", "new")
+    # merge-file returns the number of conflicts; higher codes are errors.
     if done.returncode > _MOST_CONFLICTS:
         raise ExternalToolError("git merge-file failed", hint=said(done.stderr))
     return done.stdout.decode("utf-8")
