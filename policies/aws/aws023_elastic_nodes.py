@@ -28,7 +28,7 @@ _PUBLIC = "ssm:/aws/service/"
     profile=Profile.LAB,
 )
 class ElasticNodes(Policy):
-    """A node that Slurm launches joins without anyone's help, within its time, and is not ended at once."""
+    """Nodes that Slurm launches join by themselves and in time, and are not terminated right after their boot."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield findings for the configuration and each image, and measures of the times."""
@@ -43,7 +43,7 @@ class ElasticNodes(Policy):
             ok=scheduler.configless,
             message="elastic nodes read slurm.conf from the controller when they boot"
             if scheduler.configless
-            else "an elastic node boots with the slurm.conf of its image, which is older than the controller's",
+            else "elastic nodes boot with the slurm.conf of their image, which becomes outdated",
             fix=None if scheduler.configless else "set 'scheduler.configless: true'",
         )
         for site, group in groups:
@@ -51,11 +51,11 @@ class ElasticNodes(Policy):
             yield Finding(
                 Subject(f"{site.name} {group.spec.name}", (*group.path, "image")),
                 ok=not stock,
-                message=f"'{group.spec.image}' is a public image without slurmd and drivers, and no one runs 'configure' on "
-                "a node that Slurm launches"
+                message=f"'{group.spec.image}' is a public image without slurmd and drivers, and 'configure' does not run "
+                "on nodes that Slurm launches"
                 if stock
-                else f"'{group.spec.image}' is an image of the team's",
-                fix="make an image with the roles applied and name it as 'image'"
+                else f"'{group.spec.image}' is a private image",
+                fix="create an image with the roles applied, and set it as 'image'"
                 if stock
                 else None,
             )

@@ -10,7 +10,7 @@ from rackwright.plan.federation.checks import shared_uids, uid_differences
 
 @rule("SCH-007", "Federated clusters have one user map", Severity.HIGH, since="0.4", stage="design")
 class FederatedUsers(Policy):
-    """Accounts have the same number at every site of a federation."""
+    """Accounts have the same UID at every site of a federation."""
 
     def check(self, plan: Plan) -> Iterator[Finding]:
         """Yield a finding for each site of the federation."""
@@ -22,7 +22,7 @@ class FederatedUsers(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message="the uids of its accounts are not stated",
+                    message="the UIDs of its accounts are not set",
                     missing=(Missing("accounts or a directory of all sites", ("users",)),),
                 )
             elif found:
@@ -30,18 +30,20 @@ class FederatedUsers(Policy):
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"'{first.account}' has the uid {first.own} here and {first.number} "
-                    f"elsewhere ({len(found)} of its accounts differ): jobs would run as another user",
-                    fix=f"give '{first.account}' the uid {first.number} at '{site}', and its files to it",
+                    message=f"'{first.account}' has UID {first.own} here and UID {first.number} at other sites "
+                    f"(accounts that differ: {len(found)}): jobs would run as another user",
+                    fix=f"change '{first.account}' to UID {first.number} at '{site}', and 'chown' its files",
                 )
             elif shared := shared_uids(plan, site):
                 one = shared[0]
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"the uid {one.number} is '{one.account}' here and '{one.other}' at '{one.site}': "
+                    message=f"UID {one.number} belongs to '{one.account}' here and to '{one.other}' at '{one.site}': "
                     "jobs would run as another user",
-                    fix=f"give '{one.account}' a uid of its own at every site, and its files to it",
+                    fix=f"change '{one.account}' to an unused UID at every site, and 'chown' its files",
                 )
             else:
-                yield Finding(at, ok=True, message="its accounts have the uids of the other sites")
+                yield Finding(
+                    at, ok=True, message="its accounts have the same UIDs as at the other sites"
+                )

@@ -16,7 +16,7 @@ from rackwright.plan.federation.checks import overlapping, site_networks
     stage="design",
 )
 class FederatedPrefixes(Policy):
-    """An address that one site routes to another belongs to one site alone."""
+    """Addresses that sites route to each other belong to one site only."""
 
     def check(self, plan: Plan) -> Iterator[Finding]:
         """Yield a finding for each site of the federation."""
@@ -28,7 +28,7 @@ class FederatedPrefixes(Policy):
                 yield Finding(
                     at,
                     ok=None,
-                    message="no management network states its addresses",
+                    message="it has no management network with addresses",
                     missing=(Missing(f"'addresses' of the site '{site.site}'", site.path),),
                 )
             elif site.site in taken:
@@ -36,7 +36,7 @@ class FederatedPrefixes(Policy):
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"{own} overlaps {its} of '{other}': slurmctld of one reaches a host of the other",
+                    message=f"{own} overlaps {its} of '{other}': slurmctld of one reaches hosts of the other",
                     fix=f"give '{site.site}' a prefix that does not overlap {its}",
                 )
             else:

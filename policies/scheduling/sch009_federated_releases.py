@@ -16,7 +16,7 @@ from rackwright.plan.federation.checks import release_fits
     stage="design",
 )
 class FederatedReleases(Policy):
-    """slurmdbd is at least as new as every slurmctld, and still reads its messages."""
+    """slurmdbd is at least as new as every slurmctld, and supports its release."""
 
     def check(self, plan: Plan) -> Iterator[Finding]:
         """Yield a finding for each site of the federation."""
@@ -34,13 +34,13 @@ class FederatedReleases(Policy):
                 yield Finding(
                     at,
                     ok=True,
-                    message=f"slurmdbd {entry.database} reads slurmctld {entry.version}",
+                    message=f"slurmdbd {entry.database} supports slurmctld {entry.version}",
                 )
             else:
                 yield Finding(
                     at,
                     ok=False,
-                    message=f"slurmdbd {entry.database} reads {entry.window} to {entry.database}, not "
-                    f"slurmctld {entry.version}",
-                    fix=f"upgrade slurmdbd first, then '{entry.site}' to {entry.window} at least",
+                    message=f"slurmdbd {entry.database} supports slurmctld {entry.window} to {entry.database}, not "
+                    f"{entry.version}",
+                    fix=f"upgrade slurmdbd first, then '{entry.site}' to at least {entry.window}",
                 )

@@ -16,7 +16,7 @@ from rackwright.plan.federation.checks import LARGEST_LOCAL, job_ids
     stage="design",
 )
 class FederatedJobIds(Policy):
-    """Job ids of a cluster fit into the 26 bits that a federation leaves them."""
+    """Job ids of a cluster fit into the 26 bits that a federation reserves for them."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield one measure, if the blueprint federates clusters."""
@@ -33,12 +33,12 @@ class FederatedJobIds(Policy):
             what="largest id of a job (MaxJobId)",
             fix=None
             if ids.last <= LARGEST_LOCAL
-            else f"lower 'MaxJobId' in 'scheduler.extra' to {LARGEST_LOCAL}, or leave it out",
+            else f"lower 'MaxJobId' in 'scheduler.extra' to {LARGEST_LOCAL}, or remove it",
         )
         if ids.first >= ids.last:
             yield Finding(
                 at,
                 ok=False,
-                message=f"the first job id, {ids.first}, is not below the largest, {ids.last}",
+                message=f"the first job id {ids.first} is not below the last one, {ids.last}",
                 fix="lower 'FirstJobId' in 'scheduler.extra'",
             )

@@ -19,12 +19,12 @@ from rackwright.plan.federation.wan import Copy, copies, lines, missing_of
     stage="design",
 )
 class DataFollowsJobs(Policy):
-    """Copying a data set to a site that lacks it takes less time than jobs are worth waiting for."""
+    """Copying a data set to a site without it takes less time than a job should wait."""
 
     longest_copy: Annotated[float, Field(gt=0, le=720)] = 8.0
-    """Longest time of a copy, in h."""
+    """Maximum time of a copy, in h."""
     longest_round_trip: Annotated[float, Field(gt=0, le=5000)] = 300.0
-    """Longest round trip between controllers, in ms. Judgement: each message to another cluster waits for one."""
+    """Maximum round trip between controllers, in ms. Judgement: each message to another cluster waits for one."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a measure for each line, and for each data set that a site lacks."""
@@ -40,7 +40,7 @@ class DataFollowsJobs(Policy):
                 what="round trip between controllers",
                 fix=None
                 if time is None or time * 1000 <= self.longest_round_trip
-                else "take another route between the sites, or keep them in federations apart",
+                else "use another route between the sites, or separate federations",
                 missing=missing if time is None else (),
             )
         for copy in copies(plan):

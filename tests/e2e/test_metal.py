@@ -290,7 +290,7 @@ def test_two_hosts_with_one_ethernet_address_are_refused_by_name(
         code, out, _ = ended(tmp_path, [*words, "--hosts", "dgx-02"])
         nodes = Ironic(ironic.url).nodes()
     assert code == 5
-    assert "dgx-02: not begun; not enrolled: 'POST /v1/ports' was answered with 409: " in out
+    assert "dgx-02: not started; not enrolled: 'POST /v1/ports' was answered with 409: " in out
     assert nodes["dgx-02"].provision_state == "enroll"
 
 

@@ -69,7 +69,7 @@ def test_tpm_is_attested_with_its_values_and_refused_by_name_when_a_register_has
     reason, _ = attest(tpm, accepting(makers, told))
     assert reason is not None
     assert re.fullmatch(
-        rf"it has started something else: PCR 7 is [0-9a-f]{{64}}, and {'0' * 64} is accepted",
+        rf"it started software that is not accepted: PCR 7 is [0-9a-f]{{64}}, accepted is {'0' * 64}",
         reason,
     )
     others = Maker("other").write(tmp_path / "others.pem")

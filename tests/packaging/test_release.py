@@ -93,7 +93,7 @@ def test_the_list_of_components_is_what_ci_installs(built: Path) -> None:
     assert "six" not in names
 
 
-def test_what_was_changed_afterwards_is_found(built: Path, checkout: Path, tmp_path: Path) -> None:
+def test_later_change_of_a_release_is_found(built: Path, checkout: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(built, copy)
     assert release(checkout, "verify", copy).returncode == 0

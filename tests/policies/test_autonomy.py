@@ -33,7 +33,7 @@ def test_the_energy_of_batteries_is_the_same_at_less_load(
     assert battery_runtime(300, 250e3, load) == seconds
 
 
-def test_what_a_ups_and_a_generator_hold() -> None:
+def test_autonomy_of_a_ups_and_a_generator() -> None:
     found = {row.source: row for row in DESIGN.site().power.autonomies}
     assert set(found) == {"gen", "ups-a", "ups-b", "ups-c"}
     assert found["ups-a"].load_w == pytest.approx(163_200)

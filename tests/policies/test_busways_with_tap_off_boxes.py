@@ -107,7 +107,7 @@ def test_the_busway_carries_all_of_its_boxes() -> None:
         ({(*FEED, "circuit"): GONE}, "'circuit' of the feed"),
     ],
 )
-def test_what_nobody_says_of_a_box_is_unknown(changes: Changes, missing: str) -> None:
+def test_tap_off_box_without_a_fact_is_unknown(changes: Changes, missing: str) -> None:
     found = [r for r in DESIGN.judged("PWR-015", changes) if r.outcome is UNKNOWN]
     assert found
     assert all(missing in result.missing for result in found)

@@ -178,7 +178,7 @@ def test_a_cdu_whose_supplies_nobody_counted_may_hang_anywhere() -> None:
         ({}, {"voltage_max": None}, "PWR-010", None),
     ],
 )
-def test_what_nobody_says_of_them_is_unknown(
+def test_cdu_in_rack_without_a_fact_is_unknown(
     changes: Changes, patches: Patches, rule: str, missing: str | None
 ) -> None:
     found = [r for r in DESIGN.judged(rule, changes, {CDU: patches}) if r.outcome is UNKNOWN]

@@ -148,7 +148,7 @@ def test_its_servers_are_on_cold_plates(tmp_path: Path) -> None:
         ("supply_temperature: 24 °C", "COOL-001", "'supply_temperature' of the loop 'doors'"),
     ],
 )
-def test_what_nobody_says_of_its_door_is_unknown(
+def test_rack_without_a_fact_of_its_door_is_unknown(
     left_out: str, rule: str, missing: str, tmp_path: Path
 ) -> None:
     unknown = [r for r in judged(tmp_path, rule, {left_out: ""}) if r.outcome is UNKNOWN]

@@ -172,7 +172,7 @@ def test_nobody_says(site: str, subject: str, said: str, tmp_path: Path) -> None
         ("plant: [{name: pumps, supplies: [{count: 2, fed_by: [mech-c]}]}]", "'mech-c'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be(site: str, message: str, tmp_path: Path) -> None:
+def test_impossible_losses_are_refused(site: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(SpecErrors, match=message):
         judged(tmp_path, site=site)
 

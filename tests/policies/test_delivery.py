@@ -43,7 +43,7 @@ def test_each_place_on_the_way(what: str, field: str, passing: str, failing: str
     ("what", "field"),
     [("height", "height"), ("width", "width"), ("weight on the delivery route", "weight"), ("caster", "weight")],
 )  # fmt: skip
-def test_what_nobody_says_of_a_rack_is_unknown(what: str, field: str) -> None:
+def test_rack_without_a_delivery_fact_is_unknown(what: str, field: str) -> None:
     result = judged(AIR, what, {(*SHIPPING, field): None})
     assert result.outcome is UNKNOWN
     assert result.missing == (f"'shipping.{field}' of the racks",)

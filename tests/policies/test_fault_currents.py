@@ -117,7 +117,7 @@ def test_the_impedance_of_a_network_and_conductors_is_never_taken_too_high() -> 
         ("el1 source ups-a", {(*UPS_A, "fed_by"): GONE}, {}, UNKNOWN),
     ],
 )
-def test_what_stands_a_fault_current(
+def test_fault_current_rating_at_each_place(
     name: str, changes: Changes, patches: Any, outcome: Outcome
 ) -> None:
     assert judged(name, changes, patches).outcome is outcome

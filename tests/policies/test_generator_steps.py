@@ -122,6 +122,6 @@ def test_a_generator_that_never_carries_is_not_judged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("field", ["walk_in: true", "step_load: 1 kW"])
-def test_what_is_of_another_kind(field: str, tmp_path: Path) -> None:
+def test_field_of_another_kind_of_source_is_refused(field: str, tmp_path: Path) -> None:
     with pytest.raises(SpecErrors, match="not of a busway"):
         judged(tmp_path, f"{{name: busway-a, {field}}}")

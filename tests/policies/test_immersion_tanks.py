@@ -141,7 +141,7 @@ def test_rules_of_racks_with_air_do_not_apply(rule: str) -> None:
         ({}, {CDU: {"power": None}}, "RACK-002", f"{CDU}: published power"),
     ],
 )  # fmt: skip
-def test_what_nobody_says_of_a_tank_is_unknown(
+def test_tank_without_a_fact_is_unknown(
     changes: Changes, patches: dict[str, dict[str, Any]], rule: str, missing: str
 ) -> None:
     found = [r for r in DESIGN.judged(rule, changes, patches) if r.outcome is UNKNOWN]

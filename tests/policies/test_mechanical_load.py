@@ -104,9 +104,7 @@ def test_without_a_pue_the_entries_are_what_the_facility_draws(
 
 
 @pytest.mark.parametrize(("pue", "expected"), [("1.15", 650_000), ("1.3", 686_400)])
-def test_where_both_are_declared_the_greater_counts(
-    pue: str, expected: float, tmp_path: Path
-) -> None:
+def test_greater_of_two_declared_loads_counts(pue: str, expected: float, tmp_path: Path) -> None:
     """528 kW × 1.15 = 607.2 kW is less than the entries, × 1.3 = 686.4 kW is more."""
     found = judged(a_site(tmp_path, *WHOLE, pue=pue, sources=EFFICIENT))
     for name in ("utility", "contract"):
@@ -123,7 +121,7 @@ def test_the_pue_covers_what_has_no_entry(tmp_path: Path) -> None:
     assert found["utility"].outcome is PASS
 
 
-def test_what_the_entries_draw_is_not_carried_where_only_racks_hang(tmp_path: Path) -> None:
+def test_source_of_racks_only_carries_no_load_of_entries(tmp_path: Path) -> None:
     """A transformer above one UPS: (528 + 24) / 0.96 = 575 kW, without chillers and air handlers."""
     lane = "{name: t-a, kind: transformer, fed_by: [utility], capacity: 575 kW, efficiency: 98 %}"
     ups = "{name: ups-a, fed_by: [t-a], efficiency: 96 %}"

@@ -94,7 +94,7 @@ def test_racks_with_a_rear_door(tmp_path: Path) -> None:
     assert results[1].missing == ("'rear_door_pressure_drop' of racks g[01-04]",)
 
 
-def test_what_the_catalogue_knows_of_a_cdu_is_not_called_unknown(tmp_path: Path) -> None:
+def test_catalogue_facts_of_a_cdu_are_not_reported_unknown(tmp_path: Path) -> None:
     result = judged(tmp_path, "loops: [{name: tcs-1, temperature_rise: 4 K}]", shutoff_head=None)
     assert result.missing == ("cdu-spec-1mw: pressure of its pumps at no flow",)
     result = judged(tmp_path, flow=None)

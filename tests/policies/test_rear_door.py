@@ -103,7 +103,7 @@ def test_a_door_weighs(tmp_path: Path) -> None:
         (", rear_door_weight: 150 kg", "RACK-003", "'rear_door_weight' of racks c[01-08]"),
     ],
 )
-def test_what_nobody_says_of_a_door_is_unknown(
+def test_rear_door_without_a_fact_is_unknown(
     left_out: str, policy: str, missing: str, tmp_path: Path
 ) -> None:
     assert left_out in DOOR

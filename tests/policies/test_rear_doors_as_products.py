@@ -236,7 +236,7 @@ def test_what_would_make_it_known_is_named(design: Design, rule: str, field: str
         ({"difference": "40 K"}, 10_000),
     ],
 )
-def test_what_is_written_beside_it_holds(
+def test_field_beside_the_product_has_precedence(
     design: Design, written: Mapping[str, str], taken: float
 ) -> None:
     changes = {(*COOLING, f"rear_door_{name}"): value for name, value in written.items()}

@@ -30,7 +30,7 @@ def judged(folder: Path, site: str = "", inlet: str = "35 °C") -> dict[str, Any
     return {result.subject.name.removeprefix("lux1 "): result for result in report.results}
 
 
-def test_what_each_stage_waits_for_and_holds(tmp_path: Path) -> None:
+def test_wait_and_autonomy_of_each_stage(tmp_path: Path) -> None:
     """Air 600 m³ × 1,207.2 J/(m³·K) × 11 K / 68 kW; coolant 2 × 4,029 kJ/K × 10 K / 460 kW; water
     4 × 4,167.46 kJ/K × 4 K / 78 kW and 3 × 4,167.46 kJ/K × 4 K / 490 kW."""
     found = judged(tmp_path)

@@ -133,7 +133,7 @@ def test_losses_of_a_transformer_are_no_less_than_the_true_ones_at_any_load(shar
     assert drawn - share * 1e6 >= 2e3 + share**2 * 10e3
 
 
-def test_what_a_transformer_loses_is_drawn_from_what_feeds_it_at_any_load(design: Design) -> None:
+def test_losses_of_a_transformer_load_its_source_at_any_load(design: Design) -> None:
     """12 kW more at the utility, and at the generator in its step; a PUE would have them in it."""
     changes: Changes = {
         **BY_PRODUCT,
@@ -276,7 +276,7 @@ def test_losses_that_nobody_says_are_asked_for_in_the_file(design: Design) -> No
         ({(*TRAFO, "product"): "acme-traf"}, "there is no transformer 'acme-traf'"),
     ],
 )
-def test_what_contradicts_the_product_is_refused(
+def test_value_that_contradicts_the_product_is_refused(
     design: Design, changes: Changes, words: str
 ) -> None:
     with pytest.raises(PlanError, match=words):

@@ -134,7 +134,7 @@ def test_a_product_stands_the_fault_current(entry: Mapping[str, Any], outcome: O
     assert judged("PWR-016", entry=entry).outcome is outcome
 
 
-def test_what_the_product_lacks_is_unknown_and_says_so() -> None:
+def test_fact_that_a_ups_lacks_is_unknown_and_named() -> None:
     for rule, field in (
         ("PWR-007", "overload"),
         ("PWR-016", "short_circuit_rating"),

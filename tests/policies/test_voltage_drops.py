@@ -65,7 +65,7 @@ def test_conductors_in_parallel_share_the_current() -> None:
     assert (two.resistance, two.reactance) == (one.resistance / 2, one.reactance / 2)
 
 
-def test_what_all_conductors_behind_a_ups_take_adds_up() -> None:
+def test_voltage_drops_behind_a_ups_add_up() -> None:
     row = feed_a()
     assert row.drop_percent == pytest.approx(TO_PANEL + TO_RACK, rel=1e-4)
     nominal = 415 / math.sqrt(3)
@@ -115,7 +115,9 @@ def test_the_lowest_voltage_of_a_product(volts: str, outcome: Outcome) -> None:
         ("dgx-h100", "highest", {(*UPS_A, "voltage_tolerance"): GONE}, "'voltage_tolerance' of 'ups-a'"),
     ],
 )  # fmt: skip
-def test_what_nobody_says_is_unknown(name: str, what: str, changes: Changes, missing: str) -> None:
+def test_missing_fact_of_a_voltage_drop_is_unknown(
+    name: str, what: str, changes: Changes, missing: str
+) -> None:
     result = judged(name, what, changes)
     assert result.outcome is UNKNOWN
     assert missing in result.missing

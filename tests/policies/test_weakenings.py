@@ -222,7 +222,7 @@ def test_no_change_of_any_field_passes_but_by_hardware_and_none_fails_once_merge
     assert verdicts["refused, merged passes"], "some change would have approved itself"
 
 
-def test_what_is_renamed_keeps_its_claims(measured: Callable[[str], None]) -> None:
+def test_renamed_entry_keeps_its_claims(measured: Callable[[str], None]) -> None:
     """Some things get other names, and what is said of them changes in the same pull request."""
     seeded = random.Random(5)
     sites = [site for policy in POLICIES for site in refused_by(policy)]

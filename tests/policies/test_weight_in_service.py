@@ -79,7 +79,7 @@ UNSAID_MANIFOLDS = {(*COOLING, "manifolds"): {"count": 2, "height": "0 U"}}
         (UNSAID_MANIFOLDS, "'manifolds.weight' of racks g[01-04]"),
     ],
 )
-def test_what_nobody_says_is_unknown(changes: Changes, missing: str) -> None:
+def test_missing_weight_in_service_is_unknown(changes: Changes, missing: str) -> None:
     result = judged(LIQUID, "caster", {**FILLED, **changes})
     assert result.outcome is UNKNOWN
     assert result.missing == (missing,)

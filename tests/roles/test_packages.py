@@ -59,7 +59,7 @@ def _is(name: str, pattern: str) -> bool:
 
 
 @pytest.mark.parametrize("system", READ)
-def test_what_is_kept_is_what_is_asked_for(system: str) -> None:
+def test_cached_packages_are_the_requested_ones(system: str) -> None:
     """No more names of the index are kept than are needed."""
     assert set(kept()[system]["packages"]) <= asked_of(system)
 
@@ -109,7 +109,7 @@ def test_the_role_takes_the_names_that_a_system_has(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_kept_has_its_source_and_its_date() -> None:
+def test_cached_packages_have_source_and_date() -> None:
     assert kept()
     assert all(found["sources"] for found in kept().values())
     for found in kept().values():

@@ -148,7 +148,7 @@ def test_a_variable_without_a_default_is_required_or_asked_for() -> None:
 
 
 @each_role
-def test_it_says_what_it_is_and_for_whom(role: Path) -> None:
+def test_role_describes_itself_and_its_platforms(role: Path) -> None:
     galaxy = read(role / "meta/main.yml")["galaxy_info"]
     assert galaxy["role_name"] == role.name
     assert galaxy["license"] == LICENCE
@@ -221,7 +221,7 @@ def refusals() -> set[str]:
 
 
 @each_role
-def test_it_has_a_test_of_what_it_refuses(role: Path, refusals: set[str]) -> None:
+def test_role_has_a_test_of_its_refusals(role: Path, refusals: set[str]) -> None:
     own = refusals & {role.name, *options_of(role)}
     assert own, f"no table or test of tests/e2e says what {role.name} refuses"
 
@@ -254,7 +254,7 @@ ORDERED = re.compile(
 )
 
 
-def test_what_a_filter_of_sets_gives_is_sorted_or_counted() -> None:
+def test_result_of_a_set_filter_is_sorted_or_counted() -> None:
     """They give texts in an order of their own in each run, so the first one is any."""
     paths = [path for role in ROLES for path in role.rglob("*") if path.suffix in {".yml", ".j2"}]
     seen = 0
@@ -322,7 +322,7 @@ RESTARTS = re.compile(r"systemctl\W+(try-)?restart\b")
 
 
 @each_role
-def test_it_restarts_what_was_restarted_before(role: Path) -> None:
+def test_role_repeats_interrupted_restarts(role: Path) -> None:
     """Ansible's own modules meet the start limit of a unit, as three runs of ``sssd`` within seconds did."""
     names = [
         task.get("name", "")
@@ -413,7 +413,7 @@ def test_every_host_of_a_play_comes_to_the_end() -> None:
     assert (last["tasks"][0]["name"], last["tags"]) == (LAST_TASK, ["always"])
 
 
-def test_what_every_host_needs_comes_first_and_once() -> None:
+def test_common_roles_come_first_and_once() -> None:
     """Servers of storage and subnet managers are in no group of Slurm, and need it as well."""
     first, *others = read(PLAYBOOKS / "site.yml")
     assert first["hosts"] == ["role_*", "slurm_hosts"], "'all' may hold what is no host of ours"

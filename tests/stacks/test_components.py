@@ -60,7 +60,7 @@ def a_repository(number: int = 0, **changes: Any) -> dict[str, Any]:
     return {"bucket": "atlas-data", "prefix": f"set{number}", "path": f"/data{number}"} | changes
 
 
-def test_what_is_slow_is_waited_for(declare: Record) -> None:
+def test_slow_resources_are_awaited(declare: Record) -> None:
     repository = {"data_repositories": [a_repository()]}
     plan = a_plan(file_systems=[a_file_system(**repository)], node_groups=[a_group()])
     slow = {
@@ -396,7 +396,7 @@ def test_another_image_is_for_head_nodes_that_have_a_volume_of_their_own(declare
     assert ignored(**volume, image="ssm:/aws/service/image") == {"userData", "ami"}
 
 
-def test_what_is_taken_over_is_taken_as_it_is(declare: Record) -> None:
+def test_imported_resources_stay_unchanged(declare: Record) -> None:
     system = a_file_system(efa=False, data_repositories=(a_repository(),))
     plan = a_plan(head=HEAD, file_systems=(system,))
     every = {
@@ -533,7 +533,7 @@ def test_without_efa_the_file_system_keeps_to_the_lustre_ports(declare: Record) 
     ]
 
 
-def test_what_holds_data_is_protected_and_retained(declare: Record) -> None:
+def test_resources_with_data_are_protected_and_retained(declare: Record) -> None:
     plan = a_plan(file_systems=(a_file_system(data_repositories=(a_repository(),)),))
     seen = declare("aws-storage", plan)
     precious = [

@@ -136,7 +136,7 @@ def test_a_file_system_of_efs_is_encrypted_backed_up_and_in_the_subnet_of_the_ho
     }
 
 
-def test_what_holds_homes_is_protected_and_retained(declare: Declare) -> None:
+def test_file_system_of_homes_is_protected_and_retained(declare: Declare) -> None:
     seen = declare(a_plan(efs=(HOME,)))
     kept = [seen.one(token) for token in ("FileSystem", "BackupPolicy", "Key")]
     assert all(one.protect and one.retain_on_delete for one in kept)

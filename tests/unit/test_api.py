@@ -53,7 +53,7 @@ def test_every_name_is_there_and_is_told() -> None:
     assert api.check is check_blueprint
 
 
-def test_what_type_checkers_see_is_what_there_is() -> None:
+def test_type_checkers_see_the_names_of_the_api() -> None:
     tree = ast.parse(Path(api.__file__).read_text("utf-8"))
     seen = {
         alias.asname or alias.name
@@ -69,7 +69,7 @@ def test_a_name_that_is_not_there_is_an_error_of_the_usual_kind() -> None:
         _ = api.nothing  # type: ignore[attr-defined]
 
 
-def test_what_rules_call_says_what_it_returns() -> None:
+def test_functions_for_rules_have_return_types() -> None:
     modules = [
         import_module(f"{helpers.__name__}.{found.name}")
         for found in pkgutil.iter_modules(helpers.__path__)
@@ -99,7 +99,7 @@ def test_to_import_it_loads_nothing_else() -> None:
     assert set(done.stdout.split()) <= {"rackwright", "rackwright.api"}
 
 
-def test_it_judges_as_the_command_does(tmp_path: Path) -> None:
+def test_check_gives_the_verdict_of_the_command(tmp_path: Path) -> None:
     blueprint = ROOT / "policies/fixtures/aws.yaml"
     told = run_here(tmp_path, "check", str(blueprint), "--json")
     report = api.check(blueprint)
@@ -237,7 +237,7 @@ def test_a_rule_of_a_program_is_checked_in_process(
     assert RackPower.family == "own"
 
 
-def test_what_the_blueprint_sets_has_precedence_over_an_instance(here: Path) -> None:
+def test_parameters_of_the_blueprint_have_precedence_over_an_instance(here: Path) -> None:
     Path("layer.yaml").write_text("policies: {ACME-001: {parameters: {most_w: 41000}}}\n")
     report = api.check("blueprint.yaml", layers=["layer.yaml"], policies=[RackPower(most_w=1)])
     assert {one.limit for one in report.results if one.policy == "ACME-001"} == {41_000.0}
@@ -281,12 +281,12 @@ class _Abstract(api.Policy):
         ([print], "'builtin_function_or_method' is not a policy"),
     ],
 )  # fmt: skip
-def test_what_is_no_policy_is_refused(here: Path, policies: Any, said: str) -> None:
+def test_object_that_is_not_a_policy_is_refused(here: Path, policies: Any, said: str) -> None:
     with pytest.raises(api.PolicyLoadError, match=re.escape(said)):
         api.check("blueprint.yaml", policies=policies)
 
 
-def test_what_a_plan_cannot_have_is_refused(here: Path) -> None:
+def test_invalid_plan_is_refused(here: Path) -> None:
     loaded = api.load_plan("blueprint.yaml")
     with pytest.raises(api.UsageError, match="a plan takes no layers"):
         api.check(loaded, layers=["layer.yaml"])

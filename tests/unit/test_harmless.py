@@ -96,7 +96,7 @@ XML_CANNOT_HOLD = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 @example("\u3000:\u034f:stop-commands::x")
 @example("a\r::stop-commands::x")
 @example("\x1b[0Ksection_start:1:x\r\x1b[0K")
-def test_what_is_shown_is_obeyed_by_nobody(text: str) -> None:
+def test_shown_text_has_no_control_sequences(text: str) -> None:
     shown = harmless(text)
     assert obeyed(shown) == []
     assert harmless(shown) == shown

@@ -34,7 +34,7 @@ def maker() -> Maker:
     return Maker()
 
 
-def test_what_is_there_is_not_made_again(tmp_path: Path, maker: Maker) -> None:
+def test_existing_snapshot_is_reused(tmp_path: Path, maker: Maker) -> None:
     first = keep(tmp_path, "slurm", "1", maker)
     assert (first / "file").read_text() == "made"
     assert keep(tmp_path, "slurm", "1", maker) == first
@@ -45,7 +45,7 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, maker: Maker) -> None:
     assert first.is_dir()
 
 
-def test_what_a_killed_maker_left_is_not_used(tmp_path: Path, maker: Maker) -> None:
+def test_snapshot_of_a_killed_maker_is_not_used(tmp_path: Path, maker: Maker) -> None:
     maker.killed = True
     with pytest.raises(KeyboardInterrupt):
         keep(tmp_path, "slurm", "1", maker)
@@ -87,7 +87,7 @@ def test_every_file_is_in_the_key_and_compiled_ones_are_not(tmp_path: Path) -> N
     assert digests([role, alone])[0][0] == "roles/base/tasks/else.yml"
 
 
-def test_what_configures_hosts_is_in_the_key() -> None:
+def test_configuration_of_hosts_is_part_of_the_key() -> None:
     names = {path for path, _ in digests(CODE)}
     for name in (
         "roles/munge/tasks/install.yml", "baremetal/playbooks/site.yml", "ansible_runs/run.py",

@@ -73,7 +73,7 @@ def test_no_package_has_more_modules_than_are_seen_at_once() -> None:
     assert [name for name in LARGE if held[name] <= MOST] == [], "these need no exception any more"
 
 
-def test_what_the_contracts_name_exists() -> None:
+def test_modules_of_the_contracts_exist() -> None:
     lists = ("source_modules", "allowed_importers", "containers", "ancestors")
     named = {name for one in CONTRACTS for key in lists for name in one.get(key, [])}
     named |= {
@@ -91,7 +91,7 @@ def test_what_the_contracts_name_exists() -> None:
 
 
 @ONE_WORKER
-def test_what_is_imported_by_its_name_is_below_too() -> None:
+def test_imports_by_name_obey_the_layers() -> None:
     """import-linter does not see it."""
     rank = {name: number for number, layer in enumerate(LAYERS) for name in layer}
     seen = 0
@@ -184,7 +184,7 @@ def test_the_only_other_file_of_the_pack_starts_the_analyzer() -> None:
 
 
 @ONE_WORKER
-def test_who_reads_the_plan_reads_it_from_the_plan() -> None:
+def test_consumers_read_values_from_the_plan() -> None:
     """Numbers are worked out in the plan: ``plan.blueprint`` and ``site.spec`` are its own matter."""
     readers: dict[str, list[str]] = {}
     for folder in (PACKAGE, ROOT / "policies", ROOT / "stacks"):
@@ -213,7 +213,7 @@ def _bypasses(tree: ast.Module) -> list[int]:
     return found
 
 
-def test_what_bypasses_the_plan_is_seen() -> None:
+def test_bypass_of_the_plan_is_found() -> None:
     for text in (
         "loaded.plan.blueprint.name",
         "self._plan.catalogue",

@@ -47,7 +47,7 @@ def test_a_lock_that_an_older_revision_holds_counts(tmp_path: Path) -> None:
             pass
 
 
-def test_whoever_waits_says_so_and_comes_next(tmp_path: Path) -> None:
+def test_waiting_process_reports_it_and_is_next(tmp_path: Path) -> None:
     path, said = tmp_path / "lock", []
     holder = path.open("a+")
     fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -51,7 +51,7 @@ def test_types_are_checked_of_modules_alone() -> None:
     assert quick.typed(changed) == ["tests/quick.py"]
 
 
-def test_what_a_branch_changes_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_of_a_branch_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Committed, not committed and new files; not what the base has changed since."""
 
     def git(*words: str) -> None:

@@ -44,7 +44,7 @@ def test_a_secret_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["fsync", "link"])
-def test_who_is_killed_while_he_writes_leaves_no_secret(tmp_path: Path, moment: str) -> None:
+def test_killed_writer_leaves_no_secret(tmp_path: Path, moment: str) -> None:
     code = (
         "import os, signal, sys, pathlib\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -89,7 +89,7 @@ def test_all_who_make_a_secret_at_once_use_the_same(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["key"]
 
 
-def test_who_comes_second_does_not_overwrite(tmp_path: Path) -> None:
+def test_second_writer_does_not_overwrite(tmp_path: Path) -> None:
     path = tmp_path / "key"
 
     def slow() -> bytes:

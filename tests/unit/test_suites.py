@@ -56,7 +56,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 @ONE_WORKER
-def test_what_tries_more_with_many_examples_is_asked_to() -> None:
+def test_property_tests_run_with_many_examples() -> None:
     """The calculator's 5,000 sites were run by no tier: none of its tests had a mark."""
     files = parsed_below(ROOT / "tests", "test_*.py")
     names = {str(file.path.relative_to(ROOT)): names_in(file.tree) for file in files}
@@ -77,7 +77,7 @@ def test_no_two_files_have_a_lab_on_one_network() -> None:
     assert {network: files for network, files in holders.items() if len(files) > 1} == {}
 
 
-def test_what_the_table_names_exists() -> None:
+def test_files_of_the_table_exist() -> None:
     assert len(NAMES) == len(SUITES)
     for suite in SUITES:
         for path in (*suite.paths, *suite.watches):
@@ -223,7 +223,7 @@ def test_a_red_tier_hides_nothing(
     ]  # fmt: skip
 
 
-def test_what_a_change_touches_runs_whole_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_of_a_change_run_whole_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A journey is part of its suite, whose other tests go on from it."""
     ran: list[Pytest] = []
 
@@ -242,7 +242,7 @@ def test_what_a_change_touches_runs_whole_and_once(monkeypatch: pytest.MonkeyPat
     assert len(journeys.tests) == sum(len(suite.journeys) for suite in SUITES) - 1
 
 
-def test_what_does_not_fit_is_left_out_and_named(
+def test_suites_that_do_not_fit_are_omitted_and_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its journey is part of `make test`, and runs all the same."""
@@ -334,7 +334,7 @@ def test_a_suite_of_soak_is_in_no_other_tier(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @ONE_WORKER
-def test_what_only_soak_runs_says_why() -> None:
+def test_soak_tests_state_their_reason() -> None:
     """A test that fails and passes at one revision is fixed that day, or goes there with its reason."""
     calls = [
         (module.path, call)
@@ -364,7 +364,7 @@ def test_nothing_but_soak_draws_a_seed() -> None:
     ] == []
 
 
-def test_what_soak_alone_runs_is_left_out_elsewhere(folder: Path) -> None:
+def test_soak_tests_run_only_in_soak(folder: Path) -> None:
     soaking = "import pytest\n@pytest.mark.soak(reason='x')\ndef test_soak(): assert False\n"
     (folder / "test_two.py").write_text(soaking)
     bad = ["test_one.py::test_bad", "test_one.py::test_without_its_fixture"]
@@ -374,7 +374,7 @@ def test_what_soak_alone_runs_is_left_out_elsewhere(folder: Path) -> None:
     assert named(done.repeat) == ["test_two.py::test_soak"]
 
 
-def test_what_is_portable_exists() -> None:
+def test_portable_files_exist() -> None:
     paths = read_portable()
     assert len(paths) > 5
     always = [path for suite in SUITES if suite.always for path in suite.paths]
@@ -383,7 +383,7 @@ def test_what_is_portable_exists() -> None:
         assert any(f"{path}/".startswith(f"{one}/") for one in always), "`make test` runs it too"
 
 
-def test_what_shares_a_lab_is_repeated_by_its_file(folder: Path) -> None:
+def test_tests_with_a_shared_lab_are_repeated_by_file(folder: Path) -> None:
     done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",), by_file=True))
     assert [command.partition("  # ")[2] for command in done.repeat] == [
         "test_bad", "test_without_its_fixture"
@@ -403,7 +403,7 @@ def test_each_target_that_is_run_is_in_the_makefile() -> None:
     assert {one for one in targets if not re.search(rf"^{one}:", makefile, re.MULTILINE)} == set()
 
 
-def test_what_has_changed_is_asked_from_the_commit_that_was_verified(
+def test_changes_are_counted_from_the_verified_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def git(*words: str) -> str:

@@ -110,7 +110,7 @@ def test_a_text_is_cut_to_its_room(words: str, room: int) -> None:
         ("auto", {}, False),
     ],
 )
-def test_who_decides_about_colours(
+def test_precedence_of_colour_settings(
     choice: str, environment: dict[str, str], *, wanted: bool
 ) -> None:
     assert wants_colour(choice, io.StringIO(), environment) is wanted

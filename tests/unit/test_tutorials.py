@@ -167,7 +167,7 @@ def test_files_and_commands_are_read_from_their_blocks() -> None:
         (("a … c",), "a b d\n", "a … c"),
     ],
 )
-def test_what_is_printed_is_compared_with_what_is_shown(
+def test_output_is_compared_with_the_document(
     shown: tuple[str, ...], printed: str, missing: str | None
 ) -> None:
     assert first_difference(shown, printed) == missing

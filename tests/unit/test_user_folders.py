@@ -20,9 +20,7 @@ def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", "relative/path"])
-def test_what_is_no_absolute_path_is_ignored(
-    monkeypatch: pytest.MonkeyPatch, value: str | None
-) -> None:
+def test_relative_folder_is_ignored(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.delenv("RACKWRIGHT_STATE", raising=False)
     for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):

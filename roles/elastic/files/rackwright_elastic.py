@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Launches and ends the elastic nodes of Slurm on AWS, by the name of the node.
+"""Launch and terminate the elastic nodes of Slurm on AWS.
 
     rackwright-elastic resume HOSTLIST          ResumeProgram
     rackwright-elastic suspend HOSTLIST         SuspendProgram
     rackwright-elastic resume-failed HOSTLIST   ResumeFailProgram
-    rackwright-elastic sweep                    by a timer: finishes what was cut off, ends orphans
-    rackwright-elastic check                    asks AWS for all that a launch needs, and launches nothing
+    rackwright-elastic sweep                    run by a timer: complete interrupted work, terminate orphans
+    rackwright-elastic check                    ask AWS for everything that a launch needs, without a launch
 
-A node is launched by a token that the journal keeps until the node is ended: a program that is killed and started
-again gets the instance that is there. One program works at a time. Slurm says which nodes are to run, EC2 which do.
+The client token of a launch stays in the journal until the node is terminated, so a program that is killed and restarted
+gets the same instance. Only one program runs at a time. Slurm decides which nodes should run; EC2 knows which do.
 """
 
 from __future__ import annotations
@@ -34,31 +34,34 @@ NO_CAPACITY = (
     "InsufficientCapacity", "MaxSpotInstanceCountExceeded", "ReservationCapacityExceeded", "SpotMaxPriceTooLow",
     "Unsupported", "VcpuLimitExceeded", "InstanceLimitExceeded",
 )  # fmt: skip
-"""Answers that the next launch of the same group would get as well (Amazon EC2 API Reference, "Error codes")."""
+"""Errors that the next launch of the same group would get as well (Amazon EC2 API Reference, "Error codes")."""
 SUBNET_FULL = "InsufficientFreeAddressesInSubnet"
 MARKED = "marked-for-termination"
-"""Status of the request of a spot instance that EC2 takes back (Amazon EC2 User Guide, "Spot Instance request status")."""
+"""Status of a spot request whose instance EC2 takes back (Amazon EC2 User Guide, "Spot Instance request status")."""
 TAKEN_BACK = "rackwright-elastic: AWS takes the spot instance back"
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 60, 1800
-"""Seconds until a node that could not be launched is offered to jobs again, doubled with each failure."""
+"""First and longest pause before a failed node accepts jobs again, in s; doubled with each failure."""
 FRESH_S = 300
-"""Seconds for which a launched instance may be missing in what EC2 lists. Judgement: seconds are usual."""
+"""Time for which EC2 may not list a launched instance, in s. Judgement: seconds are usual."""
 THREADS = 8
 WORDS = 200
-"""Characters of AWS's answer in the reason of a node."""
+"""Maximum length of an AWS error in the reason of a node, in characters."""
 MARGIN_S = 300
-"""Seconds that a host may cost longer than its job and Slurm's times: sweeps, calls of AWS. Judgement."""
+"""Time that a host may run beyond its job and the timeouts of Slurm, in s: sweeps, AWS calls. Judgement."""
 WAITING = ("Resources", "Priority", "None")
-"""Reasons of jobs that wait for hosts, and for nothing else; then ``ReqNodeNotAvail`` with the hosts that are not there."""
+"""Reasons of jobs that wait only for hosts. ``ReqNodeNotAvail``, followed by the missing hosts, is another one."""
 JOB_FIELDS = (
     "ArrayJobID:32,ArrayTaskID:64,State:32,Partition:1024,NumNodes:32,TimeLimit:32,TimeUsed:32,"
     "EligibleTime:32,SubmitTime:32,Reason:256"
 )
-"""Fields of a job that hold no text of its user, which may hold anything."""
+"""Fields of a job without free text of its user, which would break the parser."""
 
 
 class Journal:
-    """Launches and failures by node, instances that were ended, and when those of bursts ran; a file that is replaced as a whole."""
+    """Journal of launches and failures by node, terminated instances, and run times of bursts.
+
+    The file is replaced atomically, so a kill leaves the old or the new version.
+    """
 
     def __init__(self, folder):
         self.path = Path(folder) / "journal.json"
@@ -72,7 +75,7 @@ class Journal:
         self.runs = known.get("runs", {})
 
     def save(self):
-        """Write the journal to disk before anything that relies on it."""
+        """Write the journal to disk, before any action that relies on it."""
         day = time.time() - 86_400
         self.ended = {one: at for one, at in self.ended.items() if at > day}
         first = month_of(time.time())
@@ -92,7 +95,7 @@ class Journal:
 
 
 class Slurm:
-    """The commands of Slurm."""
+    """Commands of Slurm."""
 
     def __init__(self, scontrol="scontrol"):
         self.scontrol = scontrol
@@ -102,13 +105,13 @@ class Slurm:
         return self._call("show", "hostnames", hostlist).split() if hostlist else []
 
     def is_acting(self):
-        """Return True if the controller of this host is the one that acts."""
+        """Return True if the controller on this host is the active one."""
         host = os.uname().nodename.split(".")[0]
         up = re.findall(r"at (\S+) is UP", self._call("ping"))
         return up[:1] == [host]
 
     def nodes(self):
-        """Return states, address and reason of each node."""
+        """Return states, address and reason of each node, by name."""
         found = {}
         for line in self._call("--oneliner", "show", "nodes").splitlines():
             name = re.match(r"NodeName=(\S+)", line)
@@ -124,7 +127,7 @@ class Slurm:
         return found
 
     def jobs(self):
-        """Return the jobs, each task of an array by itself."""
+        """Return the jobs of the queue, with one entry per task of an array."""
         squeue = str(Path(self.scontrol).with_name("squeue"))
         words = [squeue, "--noheader", "--all", "--array", "--Format", JOB_FIELDS]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -133,11 +136,11 @@ class Slurm:
         return [Job(*line.split(None, 9)) for line in done.stdout.splitlines() if line.strip()]
 
     def send(self, job, partitions):
-        """Let a job that waits run in other partitions."""
+        """Change the partitions of a pending job."""
         self._try("update", f"JobId={job.name}", f"Partition={','.join(partitions)}")
 
     def requeue(self, node):
-        """Queue the jobs of a node again; Slurm gives them KillWait to save what they have."""
+        """Requeue the jobs of a node; Slurm gives them KillWait to save their state."""
         squeue = str(Path(self.scontrol).with_name("squeue"))
         words = [
             squeue,
@@ -153,7 +156,7 @@ class Slurm:
             self._try("requeue", job)
 
     def update(self, names, *words):
-        """Change nodes; each on its own where Slurm takes them not together."""
+        """Change nodes together, or one by one if Slurm rejects that."""
         if not names:
             return
         if self._try("update", f"NodeName={','.join(names)}", *words) and len(names) > 1:
@@ -161,7 +164,7 @@ class Slurm:
                 self._try("update", f"NodeName={name}", *words)
 
     def place(self, addresses):
-        """Give nodes their addresses and host names."""
+        """Set the addresses and host names of nodes."""
         for name, address in addresses.items():
             self._try("update", f"NodeName={name}", f"NodeAddr={address}", f"NodeHostname={name}")
 
@@ -179,7 +182,7 @@ class Slurm:
 
 
 class Job:
-    """A job of the queue, or a task of an array."""
+    """Job of the queue, or task of an array."""
 
     def __init__(self, number, task, state, partitions, nodes, limit, used, *rest):
         self.name = f"{number}_{task}" if task.isdigit() else number
@@ -188,9 +191,9 @@ class Job:
         self.partitions = partitions.split(",")
         self.nodes = int(re.match(r"\d*", nodes)[0] or 1)
         self.limit, self.used = seconds_of(limit), seconds_of(used) or 0
-        # Tasks of an array have none until they are looked at.
+        # Tasks of an array have no eligible time until the scheduler looks at them.
         self.eligible = local_time(eligible) or local_time(submitted)
-        # Slurm's times are whole seconds, in which a script submits many jobs: the number tells their order.
+        # Times of Slurm are whole seconds, in which a script submits many jobs: the job number breaks ties.
         self.age = (self.eligible or float("inf"), int(number), int(task) if task.isdigit() else 0)
 
     @property
@@ -201,10 +204,10 @@ class Job:
 
 
 class Burst:
-    """Hosts that a partition gets while its jobs wait, and what they cost of a budget in a calendar month.
+    """Burst of a partition: its hosts on AWS, and their cost within a monthly budget.
 
-    A job is let in if the budget has room for it until its time limit. The room is what is left of the budget after all that
-    hosts have cost, and may cost by the limits of jobs that were let in.
+    A job is admitted if the budget covers it until its time limit. The remaining budget is the budget minus the cost of all
+    hosts so far, and minus the possible cost of admitted jobs until their limits.
     """
 
     def __init__(self, known, slurm, journal):
@@ -212,54 +215,54 @@ class Burst:
         self.into = known["into"]
 
     def has(self, site, node):
-        """Return True if a node is one of its hosts."""
+        """Return True if a node is a host of the burst."""
         return site.known["site"] == self.known["site"] and site.group(node) == self.known["group"]
 
     def note(self, instance):
-        """Note that an instance runs, from its launch on."""
+        """Record the run time of an instance, from its launch on."""
         since = instance["LaunchTime"].timestamp()
         self.journal.runs.setdefault(instance["InstanceId"], {"into": self.into, "from": since})
 
     def runs(self):
-        """Return the times of its instances."""
+        """Return the run times of its instances."""
         return [one for one in self.journal.runs.values() if one["into"] == self.into]
 
     def dollars(self, seconds):
-        """Return the price of so many seconds of a host."""
+        """Return the cost of a host for a time in s, in USD."""
         return seconds / 3600 * self.known["per_hour"]
 
     def spent(self, now):
-        """Return the dollars that its hosts have cost in this month."""
+        """Return the cost of its hosts in this month, in USD."""
         first = month_of(now)
         ran = ((max(one["from"], first), one.get("to", now)) for one in self.runs())
         return self.dollars(sum(max(0, end - begin) for begin, end in ran))
 
     def worst(self, job):
-        """Return the most dollars that a job may cost until its limit, infinite without one."""
+        """Return the maximum cost of a job until its time limit, in USD; infinite without a limit."""
         if job.limit is None:
             return float("inf")
         begins = self.known["boot_s"] + self.known["idle_s"] + MARGIN_S
         if job.state not in ("PENDING", "CONFIGURING"):
-            begins = 0  # its hosts run, and are counted
+            begins = 0  # its hosts already run and are counted
         return self.dollars(job.nodes * (max(0, job.limit - job.used) + begins))
 
     def members(self, jobs):
-        """Return the jobs that are in the burst, or were let in and wait."""
+        """Return the admitted jobs, running and pending."""
         return [one for one in jobs if self.into in one.partitions]
 
     def room(self, jobs, now):
-        """Return the dollars that nothing has cost or may cost; negative where more was promised than there is."""
+        """Return the remaining budget, in USD; negative if admitted jobs may exceed it."""
         there = sum("to" not in one for one in self.runs())
         open_ = self.dollars(there * (self.known["idle_s"] + MARGIN_S))
         promised = sum(map(self.worst, self.members(jobs)))
         return self.known["budget"] - self.spent(now) - open_ - promised
 
     def words(self):
-        """Return why no host is launched."""
+        """Return the reason why no host is launched."""
         return f"the budget of {self.known['budget']:,.0f} USD a month has no room"
 
     def admit(self, now):
-        """Let jobs in that have waited long enough, the eldest first, or take them back where there is no room."""
+        """Admit jobs that have waited long enough, oldest first, or withdraw jobs if the budget is exceeded."""
         jobs = self.slurm.jobs()
         room, members = self.room(jobs, now), self.members(jobs)
         waiting = [one for one in members if one.state == "PENDING" and len(one.partitions) > 1]
@@ -289,13 +292,13 @@ class Burst:
             self.slurm.send(job, [*job.partitions, self.into])
 
     def is_spent(self, now):
-        """Return True if its hosts would pass the budget before the next sweep."""
+        """Return True if its hosts would exceed the budget before the next sweep."""
         there = sum("to" not in one for one in self.runs())
         return there and self.spent(now) + self.dollars(there * MARGIN_S) > self.known["budget"]
 
 
 class Site:
-    """The elastic nodes of one site, and the calls of AWS that are about them."""
+    """Elastic nodes of one site, and the AWS calls for them."""
 
     def __init__(self, known, client):
         self.known = known
@@ -304,7 +307,7 @@ class Site:
         self._outputs = None
 
     def network(self):
-        """Return the outputs of the network stack, which the stack has written to a parameter."""
+        """Return the outputs of the network stack, from its Systems Manager parameter."""
         if self._outputs is None:
             ssm = self._client("ssm", self.known["region"])
             told = ssm.get_parameter(Name=self.known["parameter"])
@@ -312,14 +315,14 @@ class Site:
         return self._outputs
 
     def subnets(self):
-        """Return the ids of the subnets of nodes."""
+        """Return the ids of the subnets for nodes."""
         names = self.known["subnets"]
         return [
             one if one.startswith("subnet-") else self.network()["subnet_ids"][one] for one in names
         ]
 
     def check(self):
-        """Ask for all that a launch needs."""
+        """Request everything that a launch needs."""
         self.subnets()
         self.instances()
         for group in self.known["groups"]:
@@ -335,7 +338,7 @@ class Site:
         return group if same and bounds["first"] <= int(number) <= bounds["last"] else None
 
     def instances(self):
-        """Return the instances that were launched for nodes and are not ended, the eldest first."""
+        """Return the instances of nodes that are not terminated, oldest first."""
         filters = [
             {"Name": "tag:rackwright:cluster", "Values": [self.known["cluster"]]},
             {"Name": "tag:rackwright:site", "Values": [self.known["site"]]},
@@ -349,7 +352,7 @@ class Site:
         return sorted(found, key=lambda one: (one["LaunchTime"], one["InstanceId"]))
 
     def taken_back(self):
-        """Return the spot instances that EC2 has given notice of."""
+        """Return the ids of spot instances with a notice of EC2."""
         if not self.known.get("spot"):
             return set()
         filters = [{"Name": "status-code", "Values": [MARKED]}]
@@ -357,7 +360,7 @@ class Site:
         return {one.get("InstanceId") for page in pages for one in page["SpotInstanceRequests"]}
 
     def state_reason(self, instance):
-        """Return what EC2 says of the end of an instance; empty where it says nothing."""
+        """Return the reason that EC2 gives for the end of an instance; empty without one."""
         try:
             told = self.ec2.describe_instances(InstanceIds=[instance])["Reservations"]
         except Exception:
@@ -366,7 +369,7 @@ class Site:
         return next((one.get("StateReason", {}).get("Message", "") for one in each), "")
 
     def launch(self, node, token):
-        """Launch the instance of a node in the first subnet that has room; return it."""
+        """Launch the instance of a node in the first subnet with free addresses, and return it."""
         group = self.group(node)
         template = self._template(group)
         asked = {
@@ -380,7 +383,7 @@ class Site:
         }
         subnets = self.subnets()
         for number, subnet in enumerate(subnets):
-            # The interfaces are those of the template, which names no subnet.
+            # The template has the interfaces, but no subnet: add it to each of them.
             nics = [_asked(nic, subnet) for nic in template["data"]["NetworkInterfaces"]]
             try:
                 made = self.ec2.run_instances(
@@ -404,7 +407,7 @@ class Site:
         return self._templates[group]
 
     def end(self, instances):
-        """End instances, each on its own where one of them is no more."""
+        """Terminate instances together, or one by one if one of them no longer exists."""
         for begin in range(0, len(instances), 100):
             some = instances[begin : begin + 100]
             try:
@@ -417,7 +420,7 @@ class Site:
                         self.ec2.terminate_instances(InstanceIds=[one])
 
     def record(self, action, addresses):
-        """Write or delete the address records of nodes; a failure is only reported."""
+        """Write or delete the address records of nodes; a failure is logged and does not stop the program."""
         names = list(addresses.items())
         for begin in range(0, len(names), 400):
             changes = [
@@ -442,20 +445,20 @@ class Site:
 
 
 class Elastic:
-    """Launches and ends nodes; the caller holds the lock of the journal."""
+    """Launcher of elastic nodes; the caller holds the lock of the journal."""
 
     def __init__(self, sites, slurm, journal, bursts=()):
         self.sites, self.slurm, self.journal, self.bursts = sites, slurm, journal, bursts
 
     def _note(self, site, found):
-        """Note the instances of bursts, each by its node."""
+        """Record the run times of instances that belong to bursts."""
         for node, one in found:
             for burst in self.bursts:
                 if burst.has(site, node):
                     burst.note(one)
 
     def _unaffordable(self, site, nodes):
-        """Return the nodes that no budget has room for, with the reason."""
+        """Return the nodes that exceed a budget, with the reason."""
         found = {}
         for burst in self.bursts:
             mine = [node for node in nodes if burst.has(site, node)]
@@ -468,7 +471,7 @@ class Elastic:
         return next((site for site in self.sites if site.group(node)), None)
 
     def resume(self, nodes):
-        """Launch the instances of nodes, adopt those that are there, and tell Slurm the addresses."""
+        """Launch the instances of nodes, adopt existing ones, and set their addresses in Slurm."""
         for site in self.sites:
             mine = [node for node in nodes if site.group(node)]
             there = self._held(site.instances())
@@ -491,14 +494,14 @@ class Elastic:
                 say(f"{node} is no elastic node")
 
     def _adopt(self, found):
-        """Note the instance of each node in its launch."""
+        """Record the instance of each node in its launch."""
         for node, one in found.items():
             entry = self.journal.launches.setdefault(node, {"token": new_token()})
             entry.update(instance=one["InstanceId"], at=time.time())
             entry["address"] = one.get("PrivateIpAddress", "")
 
     def _held(self, instances):
-        """Return the instance of each node: the one of the journal, else the eldest."""
+        """Return the instance of each node: the one in the journal, or else the oldest."""
         found = {}
         for one in instances:
             node = tag(one, HOST_TAG)
@@ -510,7 +513,7 @@ class Elastic:
         return found
 
     def _launch(self, site, nodes):
-        """Launch nodes; return the instances and, of the others, AWS's words."""
+        """Launch nodes; return the instances by node, and the AWS errors of the others."""
         for node in nodes:
             self.journal.launches.setdefault(node, {"token": new_token()})
         self.journal.save()
@@ -543,7 +546,7 @@ class Elastic:
         except Exception as error:
             if code_of(error) != "IdempotentParameterMismatch":
                 raise
-            one = None  # the template is another one since
+            one = None  # the template has changed since the first try
         gone = one is None or one["InstanceId"] in self.journal.ended
         if gone or one["State"]["Name"] not in ("pending", "running"):
             entry["token"] = new_token()
@@ -552,7 +555,7 @@ class Elastic:
         return one
 
     def _fail(self, failed, *, down=True):
-        """Set nodes down with a reason; the sweep offers them to jobs again after a pause."""
+        """Set nodes down with a reason; the sweep returns them to service after a pause."""
         for node, words in failed.items():
             say(f"{node}: {words}")
             tries = self.journal.failures.get(node, {}).get("tries", 0) + 1
@@ -565,14 +568,14 @@ class Elastic:
         self.journal.save()
 
     def suspend(self, nodes):
-        """End the instances of nodes."""
+        """Terminate the instances of nodes."""
         for site in self.sites:
             mine = {node for node in nodes if site.group(node)}
             if not mine:
                 continue
             found = [one for one in site.instances() if tag(one, HOST_TAG) in mine]
             ids = [one["InstanceId"] for one in found]
-            # EC2 may not list yet what was just launched.
+            # EC2 may not list an instance that was just launched.
             known = [self.journal.launches.get(node, {}).get("instance") for node in sorted(mine)]
             ids += [one for one in known if one is not None and one not in ids]
             self._end(site, ids, {tag(o, HOST_TAG): o.get("PrivateIpAddress") for o in found})
@@ -593,7 +596,7 @@ class Elastic:
         site.record("DELETE", {node: one for node, one in addresses.items() if one})
 
     def resume_failed(self, nodes):
-        """End what did not join in time; Slurm has set the nodes down."""
+        """Terminate nodes that did not join in time; Slurm has already set them down."""
         words = {}
         for node in nodes:
             known, site = self.journal.launches.get(node, {}).get("instance"), self.site(node)
@@ -603,7 +606,7 @@ class Elastic:
         self._fail(words)
 
     def sweep(self):
-        """Make instances and nodes agree: finish, replace, end and offer again."""
+        """Reconcile instances with nodes: complete launches, terminate orphans, return failed nodes to service."""
         slurm = self.slurm.nodes()
         for site in self.sites:
             self._sweep(site, {node: slurm[node] for node in slurm if site.group(node)}, slurm)
@@ -613,7 +616,7 @@ class Elastic:
             burst.admit(time.time())
 
     def _stop(self, burst):
-        """End the hosts of a burst before they pass its budget; Slurm queues their jobs again."""
+        """Terminate the hosts of a burst before they exceed its budget; Slurm requeues their jobs."""
         for site in self.sites:
             nodes = [node for node in self._held(site.instances()) if burst.has(site, node)]
             if nodes:
@@ -626,7 +629,7 @@ class Elastic:
         held, now = self._held(there), time.time()
         self._note(site, ((tag(one, HOST_TAG), one) for one in there))
         self._leave(site, held, nodes)
-        # A program that was killed after a launch has not noted which instance it got.
+        # A program that was killed after a launch has not recorded its instance.
         launches = self.journal.launches
         cut = {node for node, one in launches.items() if "instance" not in one}
         self._adopt({node: held[node] for node in cut & set(held)})
@@ -644,7 +647,7 @@ class Elastic:
             if one["InstanceId"] in self.journal.ended:
                 continue
             told = nodes.get(node)
-            if told is None:  # a node that is not elastic any more keeps its jobs
+            if told is None:  # a node that is no longer elastic keeps its jobs
                 orphan = not busy(every.get(node, {"states": set()})["states"])
             else:
                 orphan = second or is_off(told["states"])
@@ -686,7 +689,7 @@ class Elastic:
         self._offer(site, nodes, now)
 
     def _leave(self, site, held, nodes):
-        """Drain nodes whose spot instances AWS takes back, queue their jobs again, and undrain those that are off."""
+        """Drain nodes whose spot instances AWS takes back, requeue their jobs, and undrain nodes that are off."""
         marked = site.taken_back()
         for node, told in nodes.items():
             known = held.get(node, {}).get("InstanceId")
@@ -705,7 +708,7 @@ class Elastic:
         self.slurm.update(off, "State=RESUME")
 
     def _offer(self, site, nodes, now):
-        """Offer failed nodes to jobs again after their pause."""
+        """Return failed nodes to service after their pause."""
         back = []
         for node, failure in list(self.journal.failures.items()):
             if not site.group(node):
@@ -713,7 +716,7 @@ class Elastic:
             told = nodes.get(node)
             if told is None or not {"DOWN", "POWERING_UP"} & told["states"]:
                 if told is None or busy(told["states"]):
-                    del self.journal.failures[node]  # it runs again: the next failure is the first
+                    del self.journal.failures[node]  # it runs: the next failure is the first
                 continue
             pause = min(FIRST_PAUSE_S * 2 ** (failure["tries"] - 1), LONGEST_PAUSE_S)
             if now - failure["at"] >= pause and "DOWN" in told["states"]:
@@ -725,13 +728,13 @@ class Elastic:
 
 
 def month_of(now):
-    """Return the beginning of a moment's calendar month, in UTC as AWS bills it."""
+    """Return the start of the calendar month of a time, in s since 1970; in UTC, as AWS bills."""
     day = time.gmtime(now)
     return calendar.timegm((day.tm_year, day.tm_mon, 1, 0, 0, 0))
 
 
 def seconds_of(text):
-    """Return a time of Slurm in seconds; None where there is no limit, or none that is a time."""
+    """Return a duration of Slurm in s; None if it is unlimited or not a duration."""
     found = re.fullmatch(r"(?:(\d+)-)?((?:\d+:)*\d+)", text)
     if not found:
         return None
@@ -747,7 +750,7 @@ def seconds_of(text):
 
 
 def local_time(text):
-    """Return a moment of Slurm, which has no zone; None where it is none."""
+    """Return a time of Slurm, which is local, in s since 1970; None if it is not a time."""
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
     except ValueError:
@@ -755,40 +758,40 @@ def local_time(text):
 
 
 def is_off(states):
-    """Return True if Slurm has no use for the instance of a node."""
+    """Return True if Slurm does not need the instance of a node."""
     off = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"} & states
     return bool(off) and not {"POWERING_UP", "POWER_UP"} & states
 
 
 def busy(states):
-    """Return True if jobs are on a node."""
+    """Return True if a node has jobs."""
     return bool({"ALLOCATED", "MIXED", "COMPLETING"} & states)
 
 
 def tag(instance, key):
-    """Return the value of a tag of an instance; empty without it."""
+    """Return the value of a tag of an instance; empty without the tag."""
     return next((one["Value"] for one in instance.get("Tags", ()) if one["Key"] == key), "")
 
 
 def code_of(error):
-    """Return the code of an error of AWS, else the name of its class."""
+    """Return the code of an AWS error, or else the name of its class."""
     told = getattr(error, "response", None) or {}
     return told.get("Error", {}).get("Code") or type(error).__name__
 
 
 def message_of(error):
-    """Return the message of an error of AWS."""
+    """Return the message of an AWS error."""
     told = getattr(error, "response", None) or {}
     return told.get("Error", {}).get("Message") or str(error)
 
 
 def new_token():
-    """Return a token by which EC2 tells a launch from others."""
+    """Return a new client token, by which EC2 recognises a repeated launch."""
     return uuid.uuid4().hex
 
 
 def _tagged(data, node):
-    """Return the tags of the template with those of the node, as a launch takes the place of all of them."""
+    """Return the tags of the template and of the node together, because tags of a launch replace those of the template."""
     kept = [one for one in data.get("TagSpecifications", ()) if one["ResourceType"] != "instance"]
     own = [one for one in data.get("TagSpecifications", ()) if one["ResourceType"] == "instance"]
     tags = {tag["Key"]: tag["Value"] for one in own for tag in one["Tags"]}
@@ -798,17 +801,17 @@ def _tagged(data, node):
 
 
 def _asked(nic, subnet):
-    """Return an interface of a template as a launch takes it."""
+    """Return an interface of a template with its subnet, for a launch."""
     return {**nic, "SubnetId": subnet}
 
 
 def say(text):
-    """Write a line to the journal of the system."""
+    """Write a line to the system journal."""
     print(text, file=sys.stderr, flush=True)
 
 
 def make_client():
-    """Return a function that makes clients of AWS; one that is throttled waits longer each time."""
+    """Return a function that creates AWS clients, which wait longer with each throttled request."""
     import boto3
     from botocore.config import Config
 
@@ -828,7 +831,7 @@ def main(words):
     jobs = ("resume", "suspend", "resume-failed", "sweep", "check")
     named = Path(words[0]).name.replace(
         "rackwright-", ""
-    )  # Slurm gives its programs no words of ours
+    )  # Slurm passes no arguments of its own: the name of the link selects the job
     job, hosts = (named, words[1:]) if named in jobs else (words[1], words[2:])
     if job not in jobs:
         raise SystemExit(f"'{job}' is none of {', '.join(jobs)}")

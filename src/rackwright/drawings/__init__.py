@@ -1,1 +1,1 @@
-"""Drawings of a plan as SVG: pure functions from records to text. Names are never markup in them."""
+"""Drawings of a plan as SVG: pure functions from records to text, which never treat names as markup."""

@@ -1,4 +1,4 @@
-"""A site on AWS: its VPC with subnets and hosts, file systems beside them, and ways in and out."""
+"""Drawing of an AWS site: VPC with subnets and hosts, file systems, and connections to the outside."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rackwright.report.wording import quantity_text
 
 _WIDE, _SIDE, _PAD, _ROW, _HEAD = 470.0, 300.0, 12.0, 16.0, 24.0
 _APART = 56.0
-"""Pixels between the subnets and the file systems, for the lines of the mounts."""
+"""Gap between subnets and file systems for the lines of mounts, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A box with a title and lines of text.
+    """Box with a title and lines of text.
 
     Attributes:
-        kind: class of the style.
-        mounts: hosts in it mount the file systems.
+        kind: CSS class.
+        mounts: True if its hosts mount the file systems.
     """
 
     title: str
@@ -36,7 +36,7 @@ class _Part:
 
 
 def draw_aws(site: AwsSitePlan) -> Drawing:
-    """Return the VPC of a site with its subnets, hosts and placement, and the file systems that hosts mount."""
+    """Return the drawing of a site: VPC with subnets, hosts and placement, and the mounted file systems."""
     network = site.network
     vpc = f"VPC {network.existing.vpc}" if network.existing else "VPC"
     tops = [
@@ -74,7 +74,7 @@ def draw_aws(site: AwsSitePlan) -> Drawing:
 
 
 def _ways(site: AwsSitePlan) -> str:
-    """Return how the site is reached and what it reaches, in words."""
+    """Return the connections into and out of the site, in words."""
     network = site.network
     words = []
     if network.ssh_from:
@@ -87,7 +87,7 @@ def _ways(site: AwsSitePlan) -> str:
 
 
 def _subnets(site: AwsSitePlan) -> Sequence[tuple[SubnetPlan | None, str]]:
-    """Return the subnets with their titles, the one of the cluster first; a single one where none is planned."""
+    """Return the subnets with their titles, the cluster subnet first; a single box without planned subnets."""
     if not site.subnets:
         existing = site.network.existing
         name = f"existing subnet {existing.private_subnet}" if existing else "subnets: size unknown"

@@ -1,4 +1,4 @@
-"""All drawings of a plan, by the names of their files."""
+"""Collection of all drawings of a plan, by file name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rackwright.report.overview.rack import view_rack
 
 DrawingKind = Literal["racks", "rows", "floor", "power", "cooling", "fabric", "aws"]
 KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
-"""What can be drawn of a site."""
+"""Kinds of drawings of a site."""
 
 
 def draw(
@@ -34,16 +34,17 @@ def draw(
     lost: str | None = None,
     results: Sequence[Result] = (),
 ) -> Iterator[tuple[str, Drawing]]:
-    """Yield name of the file and drawing of each thing of a kind.
+    """Yield the file name and the drawing of each subject of a kind.
 
     Args:
-        plan: what is drawn.
-        kind: what of it.
-        site: of this site alone.
-        name: of this rack, row, hall or fabric alone; absent, one rack of each class, every row, hall and fabric.
-        measure: what the floor is coloured by.
-        lost: the source that is lost, in the one-line diagram.
-        results: of policies, for the headroom.
+        plan: plan to draw.
+        kind: kind of the drawings.
+        site: name of the only site to draw; None for all.
+        name: name of the only rack, row, hall or fabric to draw; None for one rack of each class and every row,
+            hall and fabric.
+        measure: measure that colours the floor.
+        lost: lost source in the one-line diagram.
+        results: results of policies, for the headroom.
     """
     for one in plan.onprem:
         if site in {None, one.name}:

@@ -1,4 +1,4 @@
-"""The ways of the heat of a site: from the racks through air and coolant to the air outside."""
+"""Drawing of the heat of a site: from the racks through air and coolant to the outside air."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRACK = _WIDE - 20
 
 @dataclass(frozen=True)
 class _Stage:
-    """A box of the drawing, with what its heat comes from."""
+    """Box of the drawing, with the boxes that its heat comes from."""
 
     kind: str
     title: str
@@ -33,7 +33,7 @@ class _Stage:
 
 
 def draw_cooling(site: SitePlan) -> Drawing:
-    """Return the stages that carry the heat of each hall and loop, with what they can after the loss of a unit."""
+    """Return the drawing of the stages that carry heat, each with its capacity after the loss of a unit."""
     stages = [*_racks(site), *(_stage(site, one) for one in site.cooling.stages)]
     columns: dict[int, list[_Stage]] = {}
     for one in stages:
@@ -126,7 +126,7 @@ def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
 def _pipes(
     columns: dict[int, list[_Stage]], there: Sequence[int], at: dict[int, tuple[float, float]]
 ) -> list[str]:
-    """Return a line from each stage to the next ones that carry some of its heat."""
+    """Return a line from each stage to the next stages that carry its heat."""
     made = []
     for place, column in enumerate(there):
         for one in columns[column]:
@@ -136,6 +136,7 @@ def _pipes(
                     takes = {("hall", n) for n in other.halls} | {("loop", n) for n in other.loops}
                     if not left & takes:
                         continue
+                    # Heat flows to the next stage that takes it, not past it to later ones.
                     left -= takes
                     (x, y), (to_x, to_y) = at[id(one)], at[id(other)]
                     start, end = (x + _WIDE, y + _HIGH / 2), (to_x, to_y + _HIGH / 2)

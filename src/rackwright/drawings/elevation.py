@@ -1,4 +1,4 @@
-"""Elevations of a rack: what stands in which unit, seen from the front and from the rear, and its feeds."""
+"""Elevations of a rack, front and rear: devices by unit, and feeds with their loads."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PLUG = 5.0
 
 
 def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawing:
-    """Return the front and the rear of a rack with its units, and the load of its feeds below.
+    """Return the front and rear of a rack with its units, and the loads of its feeds below.
 
-    What is of this rack alone has an attribute ``data-t``: the words of another one with equal
-    content can be put there.
+    Texts that are specific to this rack have an attribute ``data-t``, so the page can replace them for racks with equal
+    content.
 
     Args:
-        view: the rack.
-        cables: what network cables leave each device of a group, in words, by the name of the group.
+        view: rack to draw.
+        cables: network cables of each device of a node group, in words, by the name of the group.
     """
     own, kind = view.racks, view.racks.kind
     height = kind.height_u * _UNIT
@@ -85,7 +85,7 @@ def _words(view: RackView) -> str:
 
 
 def _beside(view: RackView) -> str:
-    """Return the devices in no unit, except PDUs, which the rear shows."""
+    """Return the devices without a unit, except PDUs, which the rear shows."""
     found = [one.device for one in view.beside if one.device.kind != "pdu" or not one.device.fits]
     words = [
         f"{len(list(same))} × {entry}{'' if fits else ' WITHOUT A PLACE'}"
@@ -137,7 +137,7 @@ def _front(one: StandingDevice, units: float) -> str:
 
 
 def _tip(one: StandingDevice) -> str:
-    """Return the tooltip of a device; its names come last, for other racks have others."""
+    """Return the tooltip of a device, with its names at the end because they differ between racks."""
     device = one.device
     power = quantity_text(device.power_w, "W")
     weight = quantity_text(device.weight_kg, "kg")
@@ -183,7 +183,7 @@ def _plug(view: RackView, feed: int, x: float, y: float) -> str:
 
 
 def _cord(feed: int, x: float, y: float, *, tall: bool) -> str:
-    """Return the cord from a power supply to the strip of its feed, which hangs left or right of the rails."""
+    """Return the cord from a power supply to the PDU of its feed, left or right of the rails."""
     strip = _strip_x(feed)
     side = strip + _STRIP if strip < x else strip
     low = y + _PLUG + 1 + 2.2 * (feed % 4) if tall else y + 2 + 1.2 * (feed % 3)
@@ -191,7 +191,7 @@ def _cord(feed: int, x: float, y: float, *, tall: bool) -> str:
 
 
 def _strip_x(feed: int) -> float:
-    """Return the places of the feeds: left and right of the rails in turn, further outside from pair to pair."""
+    """Return the positions of the feeds: alternately left and right of the rails, each pair further outside."""
     out = (feed // 2) * (_STRIP + 4) + 4
     return _REAR - out - _STRIP if feed % 2 == 0 else _REAR + _WIDTH + out
 
@@ -219,7 +219,7 @@ def _strips(view: RackView, height: float) -> list[str]:
 
 
 def _feed(view: RackView, feed: FeedLoad, number: int, y: float) -> str:
-    """Return a bar: what the feed carries, the most of a circuit after another one is lost, what it may carry."""
+    """Return the bar of a feed: its load, the highest load of a circuit after a loss, and its limit."""
     left, wide = 330.0, 250.0
     made = [
         box(12, y - 2, 16, 16, rx=3, class_=feed_class(number)),

@@ -1,4 +1,4 @@
-"""A fabric: its switches in tiers with their cables, whole where it is small, else by scalable unit."""
+"""Drawing of a fabric: switches in tiers with their cables, by scalable unit if the fabric is large."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout, connected
 
 MOST_SWITCHES, MOST_HOSTS = 48, 96
-"""A fabric with more switches in a tier, or more hosts, is drawn by unit."""
+"""Maximum switches of a tier, and hosts, for a drawing with every host and cable."""
 _WIDE, _HIGH, _LEVEL, _TOP = 74.0, 30.0, 128.0, 96.0
 _HOST = 15.0
 _LEAST = 560.0
 
 
 def draw_fabric(fabric: FabricPlan) -> Drawing:
-    """Return the fabric with every host and cable, or one unit of it with what its leaves are cabled to."""
+    """Return the drawing of a fabric with every host and cable, or of one unit with the switches above it."""
     layout = fabric.layout
     if layout is None:
         return _unlaid(fabric)
@@ -31,7 +31,7 @@ def is_small(layout: Layout) -> bool:
 
 
 def alike_runs(layout: Layout) -> list[list[int]]:
-    """Return the runs of hosts by index, those together that differ in their hosts and leaves alone."""
+    """Return the indices of runs of hosts, grouped if they differ only in their hosts and leaves."""
     shapes: dict[tuple[int, int, int], list[int]] = {}
     for number, run in enumerate(layout.runs):
         shapes.setdefault((run.attachment, run.hosts, len(run.leaves)), []).append(number)
@@ -134,7 +134,7 @@ def _switch_cables(
 def _host_cables(
     layout: Layout, at: Mapping[tuple[int, int], tuple[float, float]], y: float, width: float
 ) -> Iterator[str]:
-    """Yield a line for each leaf that a host is cabled to, with the number of its cables."""
+    """Yield a line from a host to each of its leaves, with the number of cables."""
     total = sum(one.count for one in layout.hosts)
     before = 0
     starts = []
@@ -183,7 +183,7 @@ def _hosts(layout: Layout, y: float, width: float) -> Iterator[str]:
 
 
 def _by_unit(fabric: FabricPlan, layout: Layout) -> Drawing:
-    """Return the hosts of the first unit, its leaves, and each tier above as one box with the cables between."""
+    """Return the hosts and leaves of the first unit, each tier above as one box, and the cables between."""
     rows: list[tuple[str, str]] = []
     for number in reversed(range(len(layout.tiers))):
         tier = layout.tiers[number]
@@ -222,7 +222,7 @@ def _links_below(layout: Layout, upper: int) -> list[str]:
 
 
 def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
-    """Return the first unit with its leaves by rail, and how many units are like it."""
+    """Return the first unit with its leaves by rail, and the number of equal units."""
     shapes = alike_runs(layout)
     parts: list[str] = []
     start = y

@@ -1,4 +1,4 @@
-"""The floor of a hall: rows of racks, each coloured by one of its numbers."""
+"""Drawing of the floor of a hall: rows of racks, coloured by a measure."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rackwright.report.wording import quantity_text
 
 FloorMeasure = Literal["power", "heat", "weight", "headroom"]
 MEASURES: tuple[FloorMeasure, ...] = get_args(FloorMeasure)
-"""What racks are coloured by."""
+"""Measures that can colour racks."""
 MOST_CELLS = 20_000
-"""Racks that are drawn one by one, each with its name; more are drawn by class."""
+"""Maximum number of racks that are drawn one by one with their names; more are drawn by class."""
 MOST_TIPS = 400
-"""Racks that say more where one points at them, and that keys reach one by one."""
+"""Maximum number of racks with tooltips and keyboard focus."""
 _CELL, _DEEP, _GAP, _LEFT = 27.0, 52.0, 20.0, 78.0
 _METRE = 45.0
-"""Most pixels of a metre."""
+"""Maximum scale, in pixels per metre."""
 _NARROW = 13.0
-"""Pixels of a rack in a row that is too long for the page."""
+"""Width of a rack in a row that is too long for the page, in pixels."""
 _WIDE = 1180.0
 _TITLES: Mapping[FloorMeasure, str] = {
     "power": "power of a rack",
@@ -38,7 +38,7 @@ _TITLES: Mapping[FloorMeasure, str] = {
 
 @dataclass(frozen=True)
 class FloorColours:
-    """The scale of a measure over a site, and the value of each class of racks."""
+    """Scale of a measure over a site, and the value of each class of racks."""
 
     scale: Scale
     values: Sequence[float | None]
@@ -51,7 +51,7 @@ class FloorColours:
 def colours_of(
     site: SitePlan, measure: FloorMeasure, results: Sequence[Result] = ()
 ) -> FloorColours:
-    """Return the colours of a measure; ``results`` of policies are what headroom is taken from."""
+    """Return the colours of a measure; the headroom is taken from ``results`` of policies."""
     title = _TITLES[measure]
     if measure == "headroom":
         left = _least_left(site, results)
@@ -68,9 +68,9 @@ def _number(own: RackClass, measure: FloorMeasure) -> float | None:
 
 
 def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]:
-    """Return the percent that is left of the tightest budget of each class of racks, by the place that it is about.
+    """Return the headroom of the tightest budget of each class of racks, in %, by place in the blueprint.
 
-    A budget that is met exactly says nothing of what can be added, and is left out.
+    Exact requirements are omitted: they have no headroom.
     """
     paths = {own.path for own in site.racks}
     depth = len(site.racks[0].path) if site.racks else 0
@@ -86,6 +86,7 @@ def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]
             continue
         share = -100.0 if row.share is None else 100 * row.share
         found[path] = min(share, found.get(path, share))
+    # An unknown budget may be tighter than all known ones; only a failure is certain.
     return [
         None if own.path in unknown and found.get(own.path, 0.0) >= 0 else found.get(own.path)
         for own in site.racks
@@ -100,14 +101,14 @@ def draw_floor(
     *,
     legend: bool = True,
 ) -> Drawing:
-    """Return the plan of a hall, its rows from front to back, to scale where the aisles are known.
+    """Return the drawing of a hall, rows from front to back; to scale if the depths of aisles are known.
 
     Args:
-        site: the site.
+        site: plan of the site.
         hall: name of the hall.
-        measure: what racks are coloured by.
-        colours: scale that all halls of a site share; with that of the headroom, which needs results.
-        legend: draw the legend as well.
+        measure: measure that colours the racks.
+        colours: scale for all halls of the site; required for the headroom, which needs results of policies.
+        legend: True to draw the legend.
     """
     colours = colours or colours_of(site, measure, ())
     rows: dict[str, list[_Cell]] = {}
@@ -167,13 +168,13 @@ def _hall_words(hall: HallLoad) -> list[str]:
 
 
 class _Cell(NamedTuple):
-    """One rack of a hall.
+    """Rack of a hall.
 
     Attributes:
         number: index of its class in ``SitePlan.racks``.
-        racks: its class.
-        name: its name.
-        position: place in the row, counted from 0.
+        racks: class of the rack.
+        name: name of the rack.
+        position: position in the row, from 0.
     """
 
     number: int
@@ -191,7 +192,7 @@ class _Grid:
         usual: width of a position without a rack.
         deep: depth of a row.
         gap: distance between two rows.
-        metre: pixels of a metre; None where the drawing is not to scale.
+        metre: scale in pixels per metre; None if the drawing is not to scale.
     """
 
     widths: Mapping[int, float]
@@ -213,7 +214,7 @@ class _Grid:
 
 
 def _grid(rows: Mapping[str, Sequence[_Cell]]) -> _Grid:
-    """Return the sizes of a hall: to scale if the aisles of all racks are known, else equal cells."""
+    """Return the sizes of a hall: to scale if the aisles of all racks are known, or else equal cells."""
     kinds = {one.number: one.racks.kind for row in rows.values() for one in row}
     longest = max((max(one.position for one in row) + 1 for row in rows.values()), default=1)
     wide: dict[int, float] = {}
@@ -222,6 +223,7 @@ def _grid(rows: Mapping[str, Sequence[_Cell]]) -> _Grid:
         if kind.footprint_m2 is None or kind.aisle_m is None:
             cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
             return _Grid(dict.fromkeys(kinds, cell), cell, _DEEP, _GAP, None)
+        # The footprint includes the aisle: the width of a rack follows from both depths.
         wide[number_] = kind.footprint_m2 / (kind.rack_depth_m + kind.aisle_m)
         aisle = max(aisle, kind.aisle_m)
     usual = min(wide.values(), default=0.6)
@@ -270,7 +272,7 @@ def _cell(
 def _by_class(
     row: Sequence[_Cell], colours: FloorColours, edges: Mapping[int, float], y: float, grid: _Grid
 ) -> list[str]:
-    """Return the racks of a row by class, each class one shape."""
+    """Return the racks of a row with one shape per class."""
     found: dict[int, list[float]] = {}
     for rack in sorted(row, key=lambda one: one.position):
         found.setdefault(rack.number, []).append(edges[rack.position])

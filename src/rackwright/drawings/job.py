@@ -1,4 +1,4 @@
-"""The step of a training job as bars: what its time is spent on, the longest first."""
+"""Bar chart of the time of a training step, longest part first."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from rackwright.drawings.svg import Drawing, box, fitted, group, label
 from rackwright.plan.workload.step import StepTime
 
 LEAST = 0.005
-"""Share of a step below which a part is left out."""
+"""Share of a step below which a part is omitted."""
 _NAMES, _BARS, _VALUES, _ROW = 150.0, 420.0, 150.0, 24.0
 """Width of the names, of the longest bar and of the values, and height of a row, in pixels."""
 
 
 def draw_job(name: str, step: StepTime) -> Drawing:
-    """Return the bars of a step; the part that takes most is marked as the bottleneck.
+    """Return the bars of a step, with the longest part marked as the bottleneck.
 
     Args:
-        name: of the workload.
-        step: its predicted step.
+        name: name of the workload.
+        step: predicted step of the workload.
     """
     title = f"step of {name}: {step.seconds:,.2f} s"
     parts = [(part, one) for part, one in step.by_part().items() if one >= LEAST * step.seconds]

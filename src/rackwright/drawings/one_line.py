@@ -1,6 +1,6 @@
-"""The one-line diagram of a site: its sources from the utility to the racks, with what each carries.
+"""One-line diagram of a site: power sources from the utility to the racks, with their loads.
 
-It shows the normal state, or the one after the loss of a source. Equal sources of a large site are one box.
+It shows the normal state or the state after the loss of a source. Equal sources of a large site share a box.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from rackwright.plan.records.power import SourceLoad
 from rackwright.report.wording import quantity_of, quantity_text
 
 MOST_SINGLE = 48
-"""Sources that are drawn one by one; beyond that equal ones are one box."""
+"""Maximum number of sources that are drawn one by one; above it, equal ones share a box."""
 _WIDE, _HIGH, _APART, _LEVEL, _TOP = 142.0, 64.0, 20.0, 122.0, 78.0
 TRACK = 122.0
-"""Pixels of a bar that is full."""
+"""Width of a full bar, in pixels."""
 
 
 @dataclass
 class Box:
-    """One box: a source, equal sources, racks, or machines beside the racks.
+    """Box of the diagram: one source, equal sources, racks, or consumers other than racks.
 
     Attributes:
-        key: unique in the drawing; the name of its first source.
-        title: what it is called.
-        kind: what it is, in words.
-        members: names of the sources that it stands for; empty for racks and machines.
-        load_w: what one of them carries while nothing is lost.
-        capacity_w: what one of them may carry.
-        worst_w: the most that one of them carries after the loss of another source.
-        worst_lost: name of that source.
-        fed_by: key of the box above, number of the feed of racks or None, and whether it carries it normally.
-        level: how many boxes are above it.
-        place: how far to the right, counted in boxes.
+        key: unique key in the drawing, the name of the first source.
+        title: name in the drawing.
+        kind: kind of the source or consumer, in words.
+        members: names of the sources in the box; empty for consumers.
+        load_w: normal load of one source, in W.
+        capacity_w: capacity of one source, in W.
+        worst_w: highest load of one source after the loss of another source, in W.
+        worst_lost: name of that lost source.
+        fed_by: key of each box above, number of the feed for racks (or None), and True if it carries the load
+            normally.
+        level: number of boxes above it.
+        place: position from the left, in boxes.
     """
 
     key: str
@@ -54,7 +55,7 @@ class Box:
 
 
 def boxes_of(site: SitePlan) -> list[Box]:
-    """Return the boxes of a site, those of one level from left to right."""
+    """Return the boxes of a site by level, from left to right."""
     sources = {source.source: source for source in site.power.sources}
     whole = len(sources) <= MOST_SINGLE
     keys = _keys(site, sources, whole=whole)
@@ -112,7 +113,7 @@ def _source_box(
 
 
 def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
-    """Return the racks with equal numbers on the same boxes, whatever their row."""
+    """Return a box for all racks with equal numbers and sources, regardless of their row."""
     found: dict[object, list[int]] = {}
     for number, own in enumerate(site.racks):
         if own.sources:
@@ -134,7 +135,7 @@ def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
 
 
 def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
-    """Return the boxes of consumers beside the racks, together if the same sources feed them."""
+    """Return the boxes of consumers other than racks, one for those with the same sources."""
     found: dict[tuple[str, ...], list[tuple[str, float | None]]] = {}
     for one in site.power.overhead.consumers:
         above = tuple(dict.fromkeys(keys[name] for name in one.fed_by if name in keys))
@@ -153,7 +154,7 @@ def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
 
 
 def _arrange(made: Sequence[Box]) -> None:
-    """Return levels from the top, and places so that what hangs together is beside each other."""
+    """Return the levels from the top, and positions that keep connected boxes close to each other."""
     by_key = {one.key: one for one in made}
     below: dict[str, list[Box]] = {}
     for one in made:  # sources are listed parents first or not: levels are found by walking up
@@ -169,6 +170,7 @@ def _arrange(made: Sequence[Box]) -> None:
 
     for one in made:
         one.level = level(one)
+    # Racks share the lowest level, although their sources have different depths.
     deepest = max((one.level for one in made), default=0)
     for one in made:
         if not one.members and one.kind == "racks":
@@ -180,6 +182,7 @@ def _arrange(made: Sequence[Box]) -> None:
         row = rows[number]
         if number:
             row.sort(key=lambda one: _above(one, by_key))
+        # Sorted by the mean position of the boxes above, which avoids most crossings of lines.
         for place, one in enumerate(row):
             one.place = place - (len(row) - 1) / 2
 
@@ -193,8 +196,8 @@ def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
     """Return the one-line diagram, in the normal state or after the loss of a source.
 
     Args:
-        site: the site.
-        lost: name of the source that is lost.
+        site: plan of the site.
+        lost: name of the lost source; None for the normal state.
     """
     made = boxes_of(site)
     dead: Collection[str] = () if lost is None else site.power.tree.outages.dead[lost]
@@ -251,9 +254,9 @@ class BoxState:
     """Content of the box of a source.
 
     Attributes:
-        words: load and capacity, or that it is lost or dead.
-        share: load by capacity; None when unknown.
-        gone: nothing, ``lost``, or ``dead`` where it is without supply.
+        words: load and capacity, or the state of a source without supply.
+        share: load divided by capacity; None if unknown.
+        gone: ``lost``, ``dead`` for a source without supply, or empty.
     """
 
     words: str
@@ -272,13 +275,13 @@ def box_state(
     dead: Collection[str] = (),
     loads: Mapping[str, float | None] | None = None,
 ) -> BoxState:
-    """Return the state of a box of sources; of several, what the one carries that carries most.
+    """Return the state of a box; of several sources, that of the one with the highest load.
 
     Args:
-        one: the box.
-        lost: the source that is lost.
-        dead: names of the sources that are without supply then, it included.
-        loads: of the others that change, in W.
+        one: box of the sources.
+        lost: name of the lost source.
+        dead: names of the sources without supply after the loss, the lost one included.
+        loads: loads that change with the loss, in W, by source.
     """
     living = [name for name in one.members if name not in dead]
     load = one.load_w
@@ -293,7 +296,7 @@ def box_state(
 
 
 def states_after_loss(site: SitePlan, boxes: Sequence[Box]) -> Mapping[str, Mapping[str, BoxState]]:
-    """Return, by the key of a box whose first source is lost, the boxes that look otherwise then."""
+    """Return the boxes that change after the loss of the first source of a box, by the key of that box."""
     sources = [one for one in boxes if one.members]
     normal = {one.key: box_state(one) for one in sources}
     found = {}
@@ -359,7 +362,7 @@ def _source_parts(one: Box, x: float, y: float, state: BoxState) -> list[str]:
 
 
 def _tick(one: Box, x: float, y: float) -> list[str]:
-    """Return the mark at which the bar of the worst case ends."""
+    """Return the mark at the end of the worst-case bar."""
     if one.worst_w is None or not one.capacity_w or one.worst_lost is None:
         return []
     here = x + 10 + TRACK * min(1.0, one.worst_w / one.capacity_w)

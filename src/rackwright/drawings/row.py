@@ -1,4 +1,4 @@
-"""The fronts of the racks of a row, side by side."""
+"""Drawing of the fronts of all racks of a row, side by side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.plan.records.racks import RackClass
 from rackwright.report.wording import quantity_text
 
 MOST_RACKS = 24
-"""Racks of a row that are drawn; beyond them the last is named."""
+"""Maximum number of racks of a row that are drawn; of a longer row, the last rack is only named."""
 _UNIT, _WIDTH, _APART, _TOP = 7.0, 92.0, 10.0, 60.0
 
 
@@ -21,7 +21,7 @@ def rows_of(site: SitePlan) -> list[tuple[str, str]]:
 
 
 def draw_row(site: SitePlan, hall: str, row: str) -> Drawing:
-    """Return the fronts of the racks of a row in the order of their places, on one floor."""
+    """Return the drawing of the racks of a row, in the order of their positions."""
     own = sorted(
         (
             (position, name, racks)
@@ -46,7 +46,7 @@ def draw_row(site: SitePlan, hall: str, row: str) -> Drawing:
 
 
 def _rack(name: str, racks: RackClass, x: float, floor: float) -> Iterator[str]:
-    """Yield the frame of a rack, its devices from the floor up, its name above and its power below."""
+    """Yield the frame of a rack, its devices from the bottom up, its name above and its power below."""
     kind = racks.kind
     top = floor - kind.height_u * _UNIT
     yield label(x + _WIDTH / 2, top - 8, fitted(name, _WIDTH), class_="sub mid")

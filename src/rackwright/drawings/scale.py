@@ -1,4 +1,4 @@
-"""Scales: which of a few steps a value is in, and the legend that says what each means."""
+"""Colour scales: steps of values, and their legends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rackwright.drawings.svg import box, group, label
 from rackwright.model.quantities import format_quantity
 
 OVER, UNKNOWN = "over", "unknown"
-"""Classes beside the steps: beyond a limit, and not known."""
+"""CSS classes in addition to the steps: beyond a limit, and unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Scale:
     """Steps of one measure.
 
     Attributes:
-        title: what is measured.
+        title: name of the measure.
         unit: canonical unit.
-        edges: upper ends of the steps but the last.
-        top: upper end of the last step; values below zero are beyond a limit where ``falls``.
-        falls: the last step is the least value: little is left.
+        edges: upper ends of all steps but the last.
+        top: upper end of the last step. With ``falls``, values below zero are beyond the limit.
+        falls: True if the last step has the smallest values, as for headroom.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Scale:
     falls: bool = False
 
     def step(self, value: float | None) -> str:
-        """Return the class of a value: ``b0`` to ``b5``, or one of those beside the steps."""
+        """Return the CSS class of a value: ``b0`` to ``b5``, or that for values beyond the limit or unknown."""
         if value is None:
             return UNKNOWN
         if self.falls and value < 0:
@@ -64,13 +64,14 @@ def even_scale(title: str, unit: str, values: Iterable[float | None]) -> Scale:
 
 
 def left_scale(title: str) -> Scale:
-    """Return the scale of the rest of a limit, in percent, with finer steps where little is left."""
+    """Return the scale of headroom in %, with finer steps for small values."""
     return Scale(title, "%", (5.0, 10.0, 20.0, 30.0, 50.0), 100.0, falls=True)
 
 
 def _round_up(value: float) -> float:
     """Return the next of 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(value))
+    # The tolerance keeps rounding errors from the next step.
     return next(n * power for n in (1, 2, 2.5, 5, 10) if n * power >= value * (1 - 1e-9))
 
 

@@ -1,14 +1,13 @@
-"""The style of the drawings: light and dark, and safe for people who do not tell colours apart.
+"""Style of the drawings, light and dark, for readers with and without colour vision deficiency.
 
-Feeds have the colours of Okabe and Ito (https://jfly.uni-koeln.de/color), and their letter beside it. A
-scale is of one hue that gets darker, or brighter on a dark ground; what is beyond its end has another hue
-and another form.
+Feeds have the colours of Okabe and Ito (https://jfly.uni-koeln.de/color) and a letter. A scale has one hue that becomes
+darker, or brighter on a dark background; values beyond its end have another hue and another shape.
 """
 
 from __future__ import annotations
 
 STEPS = 6
-"""Steps of a scale."""
+"""Colours of the steps of a scale."""
 
 _LIGHT = (
     "--ground:#fff;--ink:#16202b;--soft:#52606d;--line:#9aa5b1;--faint:#e4e9ee;--panel:#f6f8fa;"
@@ -25,7 +24,7 @@ _DARK = (
     "--cool:#1b424b;--other:#35314a;--good:#4cc38a;--tight:#e3b341;--lost:#f97316"
 )
 FEED_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Of the feeds of a rack, in their order; more feeds begin again."""
+"""Colours of the feeds of a rack in their order, repeated for more feeds."""
 
 _STEPS = "".join(
     f".b{step}{{fill:var(--s{step})}}svg.drawing .b{step}+text{{fill:var(--t{step})}}"
@@ -63,17 +62,17 @@ SHAPES = (
     "stroke-dasharray:3 3}.dead .used{fill:var(--none)}"
     "svg.drawing .bad{fill:var(--lost);font-weight:600}svg.drawing .good{fill:var(--good)}"
 )
-"""Forms of what is drawn."""
+"""Shapes of the elements."""
 STYLE = VARIABLES + SHAPES + _STEPS + _FEEDS
-"""The whole style of a drawing."""
+"""Complete style sheet of a drawing."""
 
 
 def feed_class(number: int, kind: str = "f") -> str:
-    """Return the class of the ``number``-th feed of a rack: ``f`` fills, ``l`` draws lines."""
+    """Return the CSS class of the ``number``-th feed of a rack: ``f`` for fills, ``l`` for lines."""
     return f"{kind}{number % len(FEED_COLOURS)}"
 
 
 def letter_class(number: int) -> str:
-    """Return the class of a letter on the colour of a feed: dark where the colour is light."""
+    """Return the CSS class of the letter on a feed's colour: dark on light colours."""
     dark = FEED_COLOURS[number % len(FEED_COLOURS)] in {"#e69f00", "#56b4e9", "#cc79a7"}
     return "letter dark" if dark else "letter"

@@ -1,4 +1,4 @@
-"""SVG as text: elements, words of others that are never markup, and a drawing with its size."""
+"""SVG as text: elements, escaped labels, and drawings with their size."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rackwright.harmless import visible
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 SIGN = 6.1
-"""Pixels that a sign of a label takes on average at the size of labels."""
+"""Average width of a character of a label, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One drawing.
+    """Drawing with its size.
 
     Attributes:
-        title: what it shows, in words.
-        width: in pixels.
-        height: in pixels.
-        body: the elements in it.
+        title: description of the content.
+        width: width in pixels.
+        height: height in pixels.
+        body: SVG elements.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Drawing:
     body: str
 
     def inline(self) -> str:
-        """Return the drawing as an element of a page, whose style it takes."""
+        """Return the drawing as an element of a page, which provides the style."""
         return element(
             "svg",
             f"<title>{words(self.title)}</title>{self.body}",
@@ -44,7 +44,7 @@ class Drawing:
         )
 
     def standalone(self) -> str:
-        """Return the drawing as a file of its own, with its style."""
+        """Return the drawing as a standalone file with its style."""
         own = element("rect", width="100%", height="100%", class_="ground")
         return (
             element(
@@ -62,7 +62,7 @@ class Drawing:
 
 
 def element(name: str, inside: str = "", /, **attributes: object) -> str:
-    """Return an element; an attribute of None is left out, and ``_`` in its name stands for ``-``."""
+    """Return an element without its attributes that are None; ``_`` in a name becomes ``-``."""
     made = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -72,22 +72,22 @@ def element(name: str, inside: str = "", /, **attributes: object) -> str:
 
 
 def words(text: object) -> str:
-    """Return ``text`` of others as text of a document: neither markup nor signs that XML does not know."""
+    """Return ``text`` escaped for a document, without characters that XML forbids."""
     return html.escape(visible(str(text)))
 
 
 def number(value: float) -> str:
-    """Return a length in pixels, as short as a tenth of a pixel allows."""
+    """Return a length in pixels, rounded to a tenth and written as short as possible."""
     return f"{round(value, 1):g}"
 
 
 def label(x: float, y: float, text: object, **attributes: object) -> str:
-    """Return the words at a place."""
+    """Return a text element at a position."""
     return element("text", words(text), x=x, y=y, **attributes)
 
 
 def fitted(text: object, room: float, *, sign: float = SIGN) -> str:
-    """Return ``text`` in ``room`` pixels, with an ellipsis where something is missing."""
+    """Return ``text`` cut to ``room`` pixels, with an ellipsis if it was cut."""
     shown = visible(str(text))
     most = max(1, int(room / sign))
     if cells(shown) <= most:
@@ -98,7 +98,7 @@ def fitted(text: object, room: float, *, sign: float = SIGN) -> str:
 
 
 def cells(text: str) -> int:
-    """Return the signs of usual width that ``text`` is as wide as."""
+    """Return the width of ``text``, in characters of average width."""
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
@@ -108,7 +108,7 @@ def box(x: float, y: float, width: float, height: float, **attributes: object) -
 
 
 def group(inside: Iterable[str], title: object = None, /, **attributes: object) -> str:
-    """Return the elements that belong together, with words that are shown where one points at them."""
+    """Return a group of elements with a tooltip."""
     told = "" if title is None else f"<title>{words(title)}</title>"
     return element("g", told + "".join(inside), **attributes)
 

@@ -1,7 +1,7 @@
-"""Ways to ask a site: its controller by SSH, its slurmrestd, or answers that lie in a folder.
+"""Queries to the Slurm of a site: by SSH on its controller, by slurmrestd, or from recorded answers in a folder.
 
-Sites are asked at the same time, each for a limited time; one that does not answer is reported with the reason, and the
-others go on.
+All sites are queried in parallel, each with a timeout. A site that does not answer is reported with the reason and does
+not delay the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NODES_FILE, JOBS_FILE = "nodes.json", "jobs.json"
 COMMANDS = ("scontrol show nodes --json", "squeue --json")
 _MARK = "--- rackwright: jobs"
 TOKEN = "SLURM_JWT"  # noqa: S105 - name of a variable
-"""Variable of the environment with the token for slurmrestd, which is sent as ``X-SLURM-USER-TOKEN``."""
+"""Environment variable with the token for slurmrestd, sent as ``X-SLURM-USER-TOKEN``."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class SiteAnswer:
 
 
 class Way(Protocol):
-    """Way to ask one site."""
+    """Method to query one site."""
 
     def ask(self, timeout_s: float) -> tuple[str, str]:
-        """Return the answers about nodes and jobs.
+        """Return the answers about nodes and about jobs, as JSON text.
 
         Raises:
             ExternalToolError: the site does not answer.
@@ -55,20 +55,21 @@ class Way(Protocol):
 
 @dataclass(frozen=True)
 class BySsh:
-    """Commands on a controller.
+    """Query by commands on a controller.
 
     Attributes:
-        command: words that reach it, before those that run there.
+        command: arguments of the command that connects to the controller, such as ``ssh HOST``.
     """
 
     command: tuple[str, ...]
 
     def ask(self, timeout_s: float) -> tuple[str, str]:
-        """Return what the commands print.
+        """Return the output of both commands.
 
         Raises:
-            ExternalToolError: they fail, or take too long.
+            ExternalToolError: a command fails or exceeds ``timeout_s``.
         """
+        # One session for both: a second login would double the time of each site.
         script = f"{COMMANDS[0]} && echo {shlex.quote(_MARK)} && {COMMANDS[1]}"
         try:
             done = subprocess.run(
@@ -95,21 +96,23 @@ class BySsh:
 
 @dataclass(frozen=True)
 class ByRest:
-    """A slurmrestd.
+    """Query by slurmrestd.
 
     Attributes:
-        url: address with the version, like ``http://head:6820/slurm/v0.0.42``.
+        url: base address with the API version, like ``http://head:6820/slurm/v0.0.42``.
     """
 
     url: str
 
     def ask(self, timeout_s: float) -> tuple[str, str]:
-        """Return the answers of its two lists."""
+        """Return the answers of ``nodes/`` and ``jobs/``."""
         return self._get("nodes/", timeout_s), self._get("jobs/", timeout_s)
 
     def _get(self, name: str, timeout_s: float) -> str:
         if not is_web_address(self.url):
-            raise ExternalToolError(f"'{self.url}' is no address of a slurmrestd")
+            raise ExternalToolError(
+                f"'{self.url}' is not the address of a slurmrestd: expected http:// or https://"
+            )
         request = Request(f"{self.url.rstrip('/')}/{name}")  # noqa: S310 - checked
         if token := os.environ.get(TOKEN):
             request.add_header("X-SLURM-USER-TOKEN", token)
@@ -124,7 +127,7 @@ class ByRest:
 
 @dataclass(frozen=True)
 class ByFolder:
-    """Answers in files: ``nodes.json`` and ``jobs.json``."""
+    """Recorded answers in a folder: ``nodes.json`` and ``jobs.json``."""
 
     folder: Path
 
@@ -132,7 +135,7 @@ class ByFolder:
         """Return the content of the files.
 
         Raises:
-            ExternalToolError: one cannot be read.
+            ExternalToolError: a file cannot be read.
         """
         try:
             nodes, jobs = (
@@ -147,7 +150,7 @@ class ByFolder:
 
 
 def ask_all(ways: Mapping[str, Way], timeout_s: float) -> Mapping[str, SiteAnswer]:
-    """Return the answer of every site."""
+    """Query all sites in parallel and return their answers by name."""
     with ThreadPoolExecutor(max_workers=max(1, len(ways))) as pool:
         tasks = {site: pool.submit(_ask, way, timeout_s) for site, way in ways.items()}
         return {site: task.result() for site, task in tasks.items()}

@@ -1,8 +1,8 @@
-"""Power limits of accelerators that keep a site within a budget, also after the loss of any one source.
+"""Power limits of accelerators that keep a site within a power budget, also after the loss of any one source.
 
-Classes of jobs give way in their order, idle nodes first; within a class all nodes that the same overload concerns
-go down by one share of the way to their lowest limit. The answer is computed from the plan's upper bounds and then
-checked against every loss once more, so that what is sent is proven.
+Idle nodes are limited first, then the classes of jobs in their order. Within a class, all nodes behind the same overload
+are lowered by the same share of the range down to their lowest limit. The limits are computed from the upper bounds of the
+plan, and then checked against every loss once more, so only proven limits are sent.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rackwright.plan.power.flows import Flow, FlowCase, judge_flows
 from rackwright.plan.power.overhead import losses_of
 
 NOISE = 1 + 1e-9
-"""Sums round; a load above its limit is above by more than that."""
+"""Relative tolerance for the rounding of sums when loads are compared with limits."""
 SOURCE, SITE, LOOP = "source", "site", "loop"
 Limited = tuple[str, str]
-"""Kind and name of what has a limit."""
+"""Kind and name of a source, site or loop with a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class CapClass:
     """A class of jobs.
 
     Attributes:
-        name: its name.
+        name: name of the class.
         protected: True if its nodes are never limited.
     """
 
@@ -39,15 +39,15 @@ class CapClass:
 
 @dataclass(frozen=True)
 class PowerBudget:
-    """Power that a site may draw for a while.
+    """Temporary power budget of a site.
 
     Attributes:
-        site_w: most that all its racks may draw, with the known losses on the way, in W; None for no limit.
-        sources_w: most that single sources may carry, in W.
-        loops_w: most that the racks on single coolant loops may draw, in W.
-        lost: sources that are lost already.
-        after_next_loss: False to prove the present state alone, where no limit leaves room for another loss.
-        reason: why, for the journal.
+        site_w: limit of the power of all racks with known distribution losses, in W; None for no limit.
+        sources_w: limits of single sources, in W.
+        loops_w: limits of the power of all racks on single coolant loops, in W.
+        lost: sources that are already lost.
+        after_next_loss: False to prove only the present state, for sites that cannot survive another loss.
+        reason: reason of the budget, for the journal.
     """
 
     site_w: float | None = None
@@ -60,14 +60,14 @@ class PowerBudget:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """Power limit of the accelerators of some hosts.
+    """Power limit of the accelerators of hosts with the same node group and class of jobs.
 
     Attributes:
-        job_class: class of their jobs.
-        group: their node group.
-        hosts: the hosts.
+        job_class: class of the jobs on the hosts.
+        group: node group of the hosts.
+        hosts: names of the hosts.
         limit_w: limit of one accelerator, in W, rounded down to a watt.
-        full_w: limit of one accelerator while there is no budget, in W.
+        full_w: limit of one accelerator without a budget, in W.
     """
 
     job_class: str
@@ -83,10 +83,10 @@ class LoadCheck:
 
     Attributes:
         kind: ``source``, ``loop`` or ``site``.
-        before_w: load at worst without caps, in W; None if unknown.
-        after_w: load at worst with them, in W.
-        limit_w: most that it may be, in W.
-        lost: source whose loss makes it the worst; None in the normal state.
+        before_w: worst-case load without caps, in W; None if unknown.
+        after_w: worst-case load with caps, in W; None if unknown.
+        limit_w: limit of the load, in W; None if unknown.
+        lost: source whose loss causes the worst case; None for the normal state.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class LoadCheck:
 
     @property
     def fits(self) -> bool:
-        """True if the load is known and no more than its limit."""
+        """True if the load is known and within its limit."""
         if self.after_w is None or self.limit_w is None:
             return False
         return self.after_w <= self.limit_w * NOISE
@@ -106,13 +106,13 @@ class LoadCheck:
 
 @dataclass(frozen=True)
 class CapPlan:
-    """Limits that keep a budget, with the proof.
+    """Power limits that keep a budget, with the proof.
 
     Attributes:
-        caps: limits of the hosts that have one; none where nothing is above its limit.
-        checks: every source, loop and site with a limit.
-        refused: reason for which nothing may be sent; empty where the budget is kept.
-        unknown: facts without which it cannot be proven.
+        caps: limits of hosts; empty if no load exceeds its limit.
+        checks: load of every source, loop and site with a limit.
+        refused: reason not to send any limit; empty if the budget is kept.
+        unknown: missing facts without which the budget cannot be proven.
     """
 
     caps: tuple[Cap, ...]
@@ -122,7 +122,7 @@ class CapPlan:
 
     @property
     def hosts(self) -> int:
-        """Hosts with a limit."""
+        """Number of hosts with a limit."""
         return sum(len(cap.hosts) for cap in self.caps)
 
 
@@ -136,11 +136,11 @@ def plan_caps(
     """Return the power limits that keep ``budget``.
 
     Args:
-        site: the site.
-        racked: names of the hosts of each device, by rack.
-        budget: the budget.
-        job_classes: class of the jobs of each host; one that is absent is idle.
-        order: the classes, the first to give way first. A class that is absent is protected.
+        site: plan of the site.
+        racked: names of the hosts of each device, by rack and slot.
+        budget: power budget to keep.
+        job_classes: class of the jobs on each host; hosts that are absent are idle.
+        order: classes in the order in which they are limited; absent classes are protected.
     """
     named = {one.name for one in order}
     classes = [CapClass(IDLE)] * (IDLE not in named) + list(order)
@@ -149,7 +149,7 @@ def plan_caps(
 
 @dataclass
 class _Loads:
-    """Loads of everything that has a limit: worst case by name, and the loss that causes it."""
+    """Worst-case loads in W by source, site and loop, each with the lost source that causes it."""
 
     worst: dict[Limited, float | None]
     lost: dict[Limited, str | None]
@@ -161,9 +161,10 @@ class _Search:
     ) -> None:
         self.cells, self.budget, self.classes = cells, budget, classes
         self.tree = _remaining(site, budget.lost)
-        gone = set(site.power.tree.sources) - set(self.tree.sources)
-        self.nodes = [living for cell in cells.nodes if (living := _without(cell, gone))]
-        self.others = [living for cell in cells.others if (living := _without(cell, gone))]
+        lost = set(site.power.tree.sources) - set(self.tree.sources)
+        self.nodes = [rest for cell in cells.nodes if (rest := _without(cell, lost))]
+        self.others = [rest for cell in cells.others if (rest := _without(cell, lost))]
+        # Only sets of feeds that one loss disconnects are possible: all subsets of feeds would be exponential.
         self.dead = dead_feeds([*self.nodes, *self.others], self.tree)
         self.reach = list(reach(self.nodes, self.tree))
         self.draws = losses_of(self.tree)
@@ -173,6 +174,7 @@ class _Search:
             for one in self.overhead.consumers
             if one.fed_by and one.power is not None and one.name in self.tree.parents
         }
+        # Without other consumers and losses, the flow of racks alone equals the declared flow: compute it once.
         self.is_plain = not self.consumed and not self.draws.named
         self.fixed = [cell.demand(1.0, self.dead[cell.sources]) for cell in self.others]
         self.limits = self._limits(site)
@@ -182,6 +184,7 @@ class _Search:
         rows = {row.source: row for row in site.power.sources}
         found: dict[Limited, float] = {}
         for name in self.tree.sources:
+            # A budget can only tighten the capacity of a source: a higher one would not be safe.
             limits = [rows[name].capacity_w, self.budget.sources_w.get(name)]
             known = [value for value in limits if value is not None]
             if known:
@@ -196,22 +199,22 @@ class _Search:
         names = self.tree.sources
         missing = [*self.cells.unknown]
         missing += [f"capacity of '{name}'" for name in names if (SOURCE, name) not in self.limits]
-        missing += [f"what feeds '{name}'" for name in self.tree.unfed]
+        missing += [f"the source that feeds '{name}'" for name in self.tree.unfed]
         missing += self.overhead.missing
-        missing += [f"a source '{name}'" for name in self.budget.sources_w if name not in names]
+        missing += [f"source '{name}'" for name in self.budget.sources_w if name not in names]
         loops = {cell.loop for cell in self.nodes}
         missing += [
             f"racks on the loop '{name}'" for name in self.budget.loops_w if name not in loops
         ]
         missing += [
-            f"a source '{name}'" for name in sorted(self.budget.lost - set(site.power.tree.sources))
+            f"source '{name}'" for name in sorted(self.budget.lost - set(site.power.tree.sources))
         ]
         return tuple(missing)
 
     def loads(self, shares: Sequence[float], keys: Collection[Limited] | None = None) -> _Loads:
-        """Return the loads with each cell of nodes at its share, of everything that has a limit or of ``keys``.
+        """Return the loads with each cell of nodes at its share, for ``keys`` or everything with a limit.
 
-        The losses are walked only where the worst case of a source is asked for.
+        Losses are evaluated only if ``keys`` include a source that must survive them: they take most of the time.
         """
         keys = self.limits if keys is None else keys
         demands = [
@@ -251,7 +254,7 @@ class _Search:
         return found
 
     def _takes_losses(self, name: str) -> bool:
-        """Return True if a source has to carry its load after the loss of another as well."""
+        """Return True if a source must also carry its load after the loss of another source."""
         return self.budget.after_next_loss and self.tree.sources[name].redundancy != "N"
 
     def _on_loop(self, name: str, shares: Sequence[float]) -> float:
@@ -263,7 +266,7 @@ class _Search:
         )
 
     def above(self, loads: _Loads) -> list[Limited]:
-        """Return what is above its limit."""
+        """Return the sources, sites and loops above their limits."""
         return [
             key
             for key, load in loads.worst.items()
@@ -271,7 +274,7 @@ class _Search:
         ]
 
     def concerns(self, index: int, key: Limited) -> bool:
-        """Return True if the power of a cell counts for what ``key`` limits."""
+        """Return True if the power of a cell is part of the load that ``key`` limits."""
         kind, name = key
         if kind == SITE:
             return True
@@ -281,15 +284,17 @@ class _Search:
         """Lower the classes one after the other until nothing is above its limit."""
         full = [1.0] * len(self.nodes)
         before = self.loads(full)
+        # One unknown load makes every sum above it unknown, so no limit could be proven.
         if self.unknown:
             return self._plan(full, before, before, unknown=self.unknown)
         shares, loads = full, before
-        over = self.above(before)  # loads only fall: what fits now does so to the end
+        over = self.above(before)  # loads only decrease: keys within their limits stay within them
         for one in self.classes:
             if over and not one.protected:
                 shares = self._lower(one.name, shares, loads, over)
                 loads = self.loads(shares, over)
                 over = self.above(loads)
+        # GPUs accept whole watts: round down, and prove the limits that are actually sent.
         rounded = [
             self._rounded(cell, share) for cell, share in zip(self.nodes, shares, strict=True)
         ]
@@ -299,10 +304,10 @@ class _Search:
     def _lower(
         self, name: str, shares: Sequence[float], loads: _Loads, over: Sequence[Limited]
     ) -> list[float]:
-        """Return the shares with the nodes of a class lowered as far as each overload needs.
+        """Return the shares with the nodes of a class lowered as far as each overload requires.
 
-        Worst cases are the greatest of lines, and so below the line through two of their points: the share
-        where that line meets the limit is safe.
+        A worst case is the maximum of linear functions of the share, hence convex, and lies below its chord. So the
+        share at which the chord meets the limit is safe.
         """
         mine = [
             index
@@ -320,6 +325,7 @@ class _Search:
         wanted: dict[Limited, float] = {}
         for key in over:
             high, low, limit = loads.worst[key], least.worst[key], self.limits[key]
+            # This class cannot remove the overload: lower it completely, and the next class as far as needed.
             if high is None or low is None or low >= limit or high <= low:
                 wanted[key] = 0.0
             else:
@@ -330,7 +336,7 @@ class _Search:
         return made
 
     def _rounded(self, cell: Cell, share: float) -> float:
-        """Return a share whose limit is a whole number of watts, no higher."""
+        """Return the share for the limit rounded down to a whole watt."""
         limit = cell.limit(share)
         if limit is None or cell.limits is None or share >= 1.0:
             return share
@@ -367,9 +373,9 @@ class _Search:
             return CapPlan(
                 (),
                 checks,
-                f"{first.kind} {first.name} draws {floor} with every node that may be limited at its "
-                f"lowest{after_loss}, and the target is {target / 1000:,.1f} kW: power nodes off, or raise "
-                "the target",
+                f"{first.kind} {first.name} draws {floor} with every limitable node at its lowest "
+                f"limit{after_loss}; the target is {target / 1000:,.1f} kW: power nodes off, or raise the "
+                "target",
             )
         caps = [
             Cap(cell.job_class, cell.group, cell.hosts, math.floor(limit + 1e-6), cell.limits[1])
@@ -380,10 +386,11 @@ class _Search:
 
 
 def _remaining(site: SitePlan, lost: frozenset[str]) -> PowerTree:
-    """Return the sources that live without those that are lost."""
+    """Return the power tree without lost sources and the sources that only they feed."""
     tree = site.power.tree
     if not lost:
         return tree
+    # Walk from the utility down: a source without a remaining parent is lost as well.
     alive = dict.fromkeys(lost, False)
     for name in reversed(tree.order):
         parents = tree.parents[name]
@@ -401,18 +408,18 @@ def _remaining(site: SitePlan, lost: frozenset[str]) -> PowerTree:
     return PowerTree(sources, tree.path, consumers)
 
 
-def _without(cell: Cell, gone: set[str]) -> Cell | None:
-    """Return a cell without its feeds on sources that are gone; None where it has none left."""
-    kept = [place for place, source in enumerate(cell.sources) if source not in gone]
-    if len(kept) == len(cell.sources):
+def _without(cell: Cell, lost: set[str]) -> Cell | None:
+    """Return a cell without its feeds from lost sources; None if no feed remains."""
+    feeds = [feed for feed, source in enumerate(cell.sources) if source not in lost]
+    if len(feeds) == len(cell.sources):
         return cell
-    supplies = tuple(cell.supplies[place] for place in kept)
+    supplies = tuple(cell.supplies[feed] for feed in feeds)
     if not any(supplies):
         return None
     return Cell(
         **{
             **{name: getattr(cell, name) for name in cell.__dataclass_fields__},
-            "sources": tuple(cell.sources[place] for place in kept),
+            "sources": tuple(cell.sources[feed] for feed in feeds),
             "supplies": supplies,
         }
     )

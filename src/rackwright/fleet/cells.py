@@ -1,8 +1,7 @@
-"""Nodes of a site that a power budget treats alike, and the draw of each on the sources.
+"""Cells of equal nodes that a power budget treats alike, and the load of each cell on the power sources.
 
-Equal nodes of racks with equal feeds and one job class are one cell. What a node draws on each feed follows
-from its power supplies, also after the loss of feeds, as in the plan: a device shares its power equally among
-the supplies that live. So the load of every source is linear in the power of the cells.
+A cell has the nodes with the same product, job class and feeds. As in the plan, a device divides its power equally among
+its remaining supplies after the loss of feeds. So the load of every source is linear in the power of the cells.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from rackwright.plan.records.racks import POWERED
 
 @dataclass(frozen=True)
 class Cell:
-    """Equal nodes of one job class.
+    """Equal nodes with the same class of jobs.
 
     Attributes:
-        group: name of their node group.
-        job_class: name of the class of the jobs on them.
-        sources: source of each of their feeds.
-        loop: coolant loop of their racks; None without one.
-        supplies: power supplies on each feed.
+        group: name of the node group.
+        job_class: class of the jobs on the nodes.
+        sources: source of each feed.
+        loop: coolant loop of the racks; None without one.
+        supplies: number of power supplies on each feed.
         units: names of the hosts of each unit.
-        full_w: most input power of one unit, in W.
-        least_w: least that a unit draws at most with its accelerators at their lowest limit, in W.
-            None where nothing is known to limit it.
-        accelerators: accelerators of one unit.
-        limits: lowest and highest power limit of one accelerator, in W; None where ``least_w`` is.
+        full_w: maximum input power of one unit, in W.
+        least_w: maximum input power of one unit with its accelerators at their lowest limit, in W.
+            None if the unit cannot be limited.
+        accelerators: number of accelerators of one unit.
+        limits: lowest and highest power limit of one accelerator, in W; None if ``least_w`` is None.
     """
 
     group: str
@@ -50,24 +49,24 @@ class Cell:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Its hosts."""
+        """Names of all hosts of the cell."""
         return tuple(host for unit in self.units for host in unit)
 
     def power(self, share: float) -> float:
-        """Return the power of one unit in W, at ``share`` of the way from its least to its full power."""
+        """Return the power of one unit in W, at ``share`` (0 to 1) of the range from least to full power."""
         if self.least_w is None:
             return self.full_w
         return self.least_w + share * (self.full_w - self.least_w)
 
     def limit(self, share: float) -> float | None:
-        """Return the power limit of one accelerator in W at the same share; None where there is none."""
+        """Return the power limit of one accelerator in W at ``share``; None if it cannot be limited."""
         if self.limits is None:
             return None
         low, high = self.limits
         return low + share * (high - low)
 
     def demand(self, share: float, dead: AbstractSet[frozenset[int]]) -> FeedDemand:
-        """Return the draw of the cell on its feeds, also where those of each set in ``dead`` are lost."""
+        """Return the load of the cell on its feeds, normally and after the loss of each set in ``dead``."""
         power = self.power(share)
         return FeedDemand(
             self.sources,
@@ -88,12 +87,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class SiteCells:
-    """Devices in the racks of a site that draw power.
+    """Powered devices in the racks of a site.
 
     Attributes:
-        nodes: its nodes.
-        others: the other devices, as cells that nothing limits.
-        unknown: what is not known of its racks, in words; no budget is proven while there is some.
+        nodes: cells of nodes.
+        others: cells of other devices, which cannot be limited.
+        unknown: missing facts about racks; no budget can be proven unless this is empty.
     """
 
     nodes: tuple[Cell, ...]
@@ -102,7 +101,7 @@ class SiteCells:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """All of them."""
+        """All cells of the site."""
         return (*self.nodes, *self.others)
 
 
@@ -112,9 +111,9 @@ def site_cells(
     """Return the cells of a site.
 
     Args:
-        site: the site.
-        racked: names of the hosts of each device, by rack.
-        classes: job class of each host; one that is absent is ``idle``.
+        site: plan of the site.
+        racked: names of the hosts of each device, by rack and slot.
+        classes: job class of each host; absent hosts are ``idle``.
     """
     nodes: dict[_Key, list[tuple[str, ...]]] = {}
     others: dict[_Key, int] = {}
@@ -148,7 +147,7 @@ def site_cells(
 
 
 class _Key(NamedTuple):
-    """Key of nodes that are one cell."""
+    """Key by which nodes are grouped into cells."""
 
     group: str
     supplies: tuple[int, ...]
@@ -159,7 +158,7 @@ class _Key(NamedTuple):
 
 
 def _class_of(hosts: Sequence[str], classes: Mapping[str, str]) -> str:
-    """Return the class of a unit whose hosts share a limit: the first that is not idle, of equal ones."""
+    """Return the class of a unit: that of its hosts with jobs, the first by name of several."""
     found = [classes[host] for host in hosts if host in classes]
     return min(found) if found else IDLE
 
@@ -169,7 +168,7 @@ IDLE = "idle"
 
 
 def _limits(site: SitePlan, key: _Key) -> tuple[int, tuple[float, float] | None]:
-    """Return accelerators of a unit, and the lowest and highest limit of one in W, where both are known."""
+    """Return the accelerators of a unit, and the lowest and highest limit of one in W if both are known."""
     group = site.groups_by_name[key.group]
     board = group.product.accelerators
     if board is None:
@@ -178,6 +177,7 @@ def _limits(site: SitePlan, key: _Key) -> tuple[int, tuple[float, float] | None]
     least, below = group.least_cap_w, group.without_accelerators_w
     if least is None or below is None or tdp is None:
         return board.count, None
+    # Limits apply to one accelerator, the plan has the power of a node: subtract the rest of the node.
     low = (least - below) / board.count
     high = min(float(tdp), (key.power_w - below) / board.count)
     return board.count, (low, high) if high > low else None
@@ -189,6 +189,7 @@ def _cell(
     accelerators: int = 0,
     limits: tuple[float, float] | None = None,
 ) -> Cell:
+    # Only the accelerators can be limited: everything else keeps its full power.
     least = None if limits is None else key.power_w - accelerators * (limits[1] - limits[0])
     return Cell(
         group=key.group,
@@ -207,12 +208,12 @@ def _cell(
 def dead_feeds(
     cells: Sequence[Cell], tree: PowerTree
 ) -> Mapping[tuple[str, ...], set[frozenset[int]]]:
-    """Return every set of feeds that one loss kills, by the sources of the feeds."""
+    """Return the sets of feeds that one loss disconnects, by the sources of the feeds."""
     return {one: tree.outages.dead_feeds(one) for one in dict.fromkeys(c.sources for c in cells)}
 
 
 def reach(cells: Sequence[Cell], tree: PowerTree) -> Iterator[AbstractSet[str]]:
-    """Yield the sources that may carry each cell."""
+    """Yield the sources that may carry load of each cell."""
     known: dict[tuple[str, ...], AbstractSet[str]] = {}
     for cell in cells:
         if cell.sources not in known:

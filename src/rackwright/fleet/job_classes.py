@@ -1,4 +1,4 @@
-"""Class of the jobs on each node, from the queue of a site and the blueprint's classes."""
+"""Power class of the jobs on each node, from the queue of a site and the classes of the blueprint."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rackwright.model.names import expand_hostlist
 from rackwright.model.operations import PowerClass as Setting
 
 NO_CLASS = "unclassified"
-"""Class of jobs that no class of the blueprint names; it never gives way."""
+"""Class of jobs that match no class of the blueprint; their nodes are never limited."""
 
 
 def job_class(job: JobReport, settings: Sequence[Setting]) -> str:
-    """Return the class of a job: by its quality of service, else by its partition."""
+    """Return the class of a job by its QOS, or else by its partition."""
     for one in settings:
         if job.qos in one.qos:
             return one.name
@@ -26,8 +26,9 @@ def job_class(job: JobReport, settings: Sequence[Setting]) -> str:
 
 
 def classes_of(jobs: Iterable[JobReport], settings: Sequence[Setting]) -> Mapping[str, str]:
-    """Return the class of each node with jobs; of several the one that gives way last."""
+    """Return the class of each node with jobs; of several, the one that is limited last."""
     rank = {IDLE: -1, **{one.name: place for place, one in enumerate(settings)}}
+    # A node with a protected job is protected, whatever else runs on it.
     rank |= {one.name: len(settings) for one in settings if one.protected}
     rank[NO_CLASS] = len(settings) + 1
     found: dict[str, str] = {}

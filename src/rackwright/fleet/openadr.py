@@ -1,8 +1,8 @@
-"""Events of an OpenADR 2.0b server as budgets: a virtual end node that polls it.
+"""Virtual end node of OpenADR 2.0b, which polls a server and turns its events into power budgets.
 
-The client is openleadr (extra ``openadr``). Two kinds of signal are known: ``LOAD_CONTROL`` with the share of the
-site's contract that it may draw (``x-loadControlCapacity``), and ``SIMPLE`` levels, for which the operator states the
-share. Any other event is opted out of, and so is one whose budget cannot be kept.
+The client is openleadr (extra ``openadr``). Two signals are supported: ``LOAD_CONTROL`` with the share of the contract that
+the site may draw (``x-loadControlCapacity``), and ``SIMPLE`` levels, for which the operator sets the share. The node opts out
+of other events, and of events whose budget cannot be kept.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ CAPACITY, SIMPLE = "x-loadControlCapacity", "SIMPLE"
 
 @dataclass(frozen=True, slots=True)
 class GridEvent:
-    """An event of the grid.
+    """Demand response event.
 
     Attributes:
-        id: its id at the server.
+        id: id of the event at the server.
         share: share of the contract that the site may draw, from 0 to 1.
-        start: time at which it begins.
-        end: time at which it ends.
+        start: start of the event.
+        end: end of the event.
     """
 
     id: str
@@ -39,12 +39,12 @@ class GridEvent:
 
 @dataclass(frozen=True)
 class Handlers:
-    """Actions on an event.
+    """Callbacks for an event.
 
     Attributes:
-        accept: returns True if its budget can be kept.
-        begin: sends the limits.
-        end: gives them back.
+        accept: returns True if the budget of the event can be kept.
+        begin: sends the power limits.
+        end: restores the full limits.
     """
 
     accept: Callable[[GridEvent], bool]
@@ -53,10 +53,10 @@ class Handlers:
 
 
 def read_event(event: Mapping[str, Any], levels: Mapping[int, float]) -> GridEvent | None:
-    """Return an event as the client has it; None if its signal is of no known kind.
+    """Return an event of the client; None without a supported signal.
 
     Args:
-        event: the event.
+        event: event as parsed by openleadr.
         levels: share of the contract at each ``SIMPLE`` level.
     """
     for signal in event.get("event_signals", ()):
@@ -80,9 +80,9 @@ def read_event(event: Mapping[str, Any], levels: Mapping[int, float]) -> GridEve
 def listen(
     url: str, ven: str, levels: Mapping[int, float], handlers: Handlers, *, once: bool = False
 ) -> None:
-    """Take part in the events of a server until interrupted, or until one event has ended with ``once``.
+    """Take part in the events of a server until interrupted, or with ``once`` until one event has ended.
 
-    It ends as well where limits could not be sent or given back, with the error of that, and gives the others back.
+    An error of a handler ends the listener as well, after it has restored the limits of the other events.
 
     Raises:
         UsageError: openleadr is not installed.
@@ -104,6 +104,7 @@ async def _listen(
         found = read_event(event, levels)
         if found is None:
             return "optOut"
+        # The server repeats an event on each poll: start it once.
         if found.id not in known:
             if not await asyncio.to_thread(handlers.accept, found):
                 return "optOut"
@@ -113,6 +114,7 @@ async def _listen(
 
     async def follow(event: GridEvent) -> None:
         try:
+            # An error or a cancellation also restores the limits.
             await asyncio.sleep(_until(event.start))
             await asyncio.to_thread(handlers.begin, event)
             await asyncio.sleep(_until(event.end))
@@ -129,7 +131,7 @@ async def _listen(
             outcome.set_result(None)
 
     async def on_update(event: Mapping[str, Any]) -> str:
-        """Cancel an event that the server took back; anything else goes on as it was accepted."""
+        """Cancel an event that the server withdrew; other updates leave it as it was accepted."""
         task = known.get(str(event["event_descriptor"]["event_id"]))
         if event["event_descriptor"].get("event_status") == "cancelled" and task is not None:
             task.cancel()
@@ -141,6 +143,7 @@ async def _listen(
     try:
         await outcome
     finally:
+        # Cancelled events restore their limits before the client stops.
         for task in known.values():
             task.cancel()
         await asyncio.gather(*known.values(), return_exceptions=True)
@@ -148,5 +151,5 @@ async def _listen(
 
 
 def _until(moment: dt.datetime) -> float:
-    """Return the time to a moment, in s; 0 if it has passed."""
+    """Return the time until a moment, in s; 0 if it has passed."""
     return max(0.0, (moment - dt.datetime.now(dt.UTC)).total_seconds())

@@ -1,6 +1,6 @@
-"""The view of all sites as one page that opens from a disk and loads nothing.
+"""HTML page with the view of all sites, in one file that loads nothing from elsewhere.
 
-Nodes are drawn as one mark for each rack, so that a page of a million accelerators stays small.
+Each rack is one mark, so the page stays small even for a million accelerators.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rackwright.model.names import compress_hostlist
 from rackwright.plan.model import Plan
 
 MOST_RACKS = 20_000
-"""Racks of a site that are drawn; of a larger one their number is stated."""
+"""Maximum number of racks of a site that are drawn; above it, the page only states the number."""
 MOST_REASONS = 200
-"""Reasons of a site that are listed."""
+"""Maximum number of reasons that are listed for a site."""
 _STYLE = """
 :root{color-scheme:light dark}body{font:14px/1.4 system-ui,sans-serif;margin:1.5rem;max-width:80rem}
 table{border-collapse:collapse}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #8884}
@@ -26,7 +26,7 @@ th:first-child,td:first-child{text-align:left}.bad{color:#c22}.row{font:10px/10p
 
 
 def render_page(fleet: FleetView, plan: Plan) -> str:
-    """Return the page."""
+    """Return the view as an HTML document."""
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">",
@@ -89,13 +89,14 @@ def _section(site: FleetSite, plan: Plan) -> Iterator[str]:
 
 
 def _racks(plan: Plan, bad: set[str]) -> Iterator[str]:
-    """Yield a line of marks for each row of racks: the nodes that are out of service, up to 9, or a dot."""
+    """Yield a line of marks for each row of racks: the number of nodes out of service (at most 9), or a dot."""
     rows: dict[tuple[str, str], list[str]] = {}
     total = sum(racks.count for planned in plan.onprem for racks in planned.racks)
     if total > MOST_RACKS:
         yield f"<p>{counted(total, 'rack')}: too many to draw"
         return
     for planned in plan.onprem:
+        # By rack and slot: a node may be one of several hosts of a device.
         hosts = plan.racked[planned.name]
         for racks in planned.racks:
             marks = rows.setdefault((racks.hall, racks.row), [])

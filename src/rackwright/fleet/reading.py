@@ -1,7 +1,7 @@
-"""Nodes and jobs of a site, as ``scontrol``, ``squeue`` and slurmrestd write them in JSON.
+"""Nodes and jobs of a site, read from the JSON of ``scontrol``, ``squeue`` and slurmrestd.
 
-Releases differ: a state is a word or a list of words, and a number may be an object that says if it is set. Both are
-read alike; what a release does not tell is None.
+The format depends on the release of Slurm: a state is a word or a list of words, and a number may be an object with a
+flag ``set``. Both are accepted; a field that a release lacks is None.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _GPUS = re.compile(r"(?:^|,)(?:gres/)?gpu(?:[:/][A-Za-z][\w.-]*)*[:=](\d+)")
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A node as Slurm has it.
+    """State of a node in Slurm.
 
     Attributes:
-        state: its words in capitals, joined by ``+``.
-        reason: reason it is out of service with; None if there is none.
-        gpus: GPUs that Slurm counts.
-        used: GPUs that jobs have.
-        watts: power that it draws now, in W; None if Slurm does not measure it.
+        state: state and flags in capitals, joined by ``+``.
+        reason: reason why the node is out of service; None without one.
+        gpus: number of configured GPUs.
+        used: number of allocated GPUs.
+        watts: current power of the node, in W; None if Slurm does not measure it.
     """
 
     name: str
@@ -39,15 +39,15 @@ class NodeReport:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A job as Slurm has it.
+    """State of a job in Slurm.
 
     Attributes:
-        state: its state in capitals.
-        partition: partition or partitions that it asks for.
-        qos: its quality of service; empty if unknown.
-        nodes: nodes that it has, as a host list; empty before it starts.
-        gpus: GPUs that it has or asks for.
-        eligible: time from which on it could have started, in s since 1970; None if unknown.
+        state: state in capitals.
+        partition: requested partitions, separated by commas.
+        qos: QOS of the job; empty if unknown.
+        nodes: allocated nodes as a host list; empty before the job starts.
+        gpus: number of allocated GPUs, or of requested ones before the job starts.
+        eligible: earliest time at which the job could start, in s since 1970; None if unknown.
     """
 
     id: str
@@ -64,7 +64,7 @@ def read_nodes(text: str) -> tuple[NodeReport, ...]:
     """Return the nodes in the answer of ``scontrol show nodes --json`` or of ``/slurm/…/nodes``.
 
     Raises:
-        ExternalToolError: it is no such answer.
+        ExternalToolError: the text is not such an answer.
     """
     return tuple(_node(entry) for entry in _entries(text, "nodes"))
 
@@ -73,7 +73,7 @@ def read_jobs(text: str) -> tuple[JobReport, ...]:
     """Return the jobs in the answer of ``squeue --json`` or of ``/slurm/…/jobs``.
 
     Raises:
-        ExternalToolError: it is no such answer.
+        ExternalToolError: the text is not such an answer.
     """
     return tuple(_job(entry) for entry in _entries(text, "jobs"))
 
@@ -83,7 +83,7 @@ def _entries(text: str, what: str) -> Iterable[Mapping[str, Any]]:
         document = json.loads(text)
     except ValueError:
         raise ExternalToolError(
-            f"the answer about {what} is no JSON: '{text[:80].strip()}'"
+            f"the answer about {what} is not JSON: '{text[:80].strip()}'"
         ) from None
     found = document.get(what) if isinstance(document, dict) else None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -101,7 +101,7 @@ def _node(entry: Mapping[str, Any]) -> NodeReport:
         reason=str(entry.get("reason") or "") or None,
         gpus=_gpus(entry.get("tres")) or _gpus(entry.get("gres")),
         used=_gpus(entry.get("tres_used")) or _gpus(entry.get("gres_used")),
-        watts=watts or None,  # 0 is what Slurm writes where nothing is measured
+        watts=watts or None,  # Slurm writes 0 if nothing is measured
     )
 
 
@@ -137,9 +137,10 @@ def _number(value: Any) -> float | None:
 
 
 def _gpus(value: Any) -> int:
-    """Return the GPUs in a list of TRES or GRES: the sum of types, or the whole where it is named."""
+    """Return the number of GPUs in a TRES or GRES list: the total if it is listed, or else the sum of the types."""
     if not isinstance(value, str):
         return 0
+    # TRES list a total beside the types ("gres/gpu=8,gres/gpu:h100=8"): their sum would count twice.
     plain = re.search(r"(?:^|,)(?:gres/)?gpu[:=](\d+)", value)
     if plain is not None:
         return int(plain[1])

@@ -1,4 +1,4 @@
-"""A plan of power limits in words, and for programs."""
+"""Reports of a plan of power limits, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.power/v1"
 SHOWN = 5
-"""Loads that the text shows, the fullest first."""
+"""Number of loads in the text, those closest to their limits first."""
 
 
 def render_text(site: str, plan: CapPlan, limited: Iterable[LimitedWorkload] = ()) -> str:
-    """Return the plan and the tokens that it costs for a terminal, with a line break at its end."""
+    """Return the limits, and the tokens that they cost, as text that ends with a line break."""
     return "\n".join((*_lines(site, plan), *map(_tokens_text, limited))) + "\n"
 
 
@@ -32,7 +32,7 @@ def _tokens_text(one: LimitedWorkload) -> str:
 
 def _lines(site: str, plan: CapPlan) -> Iterator[str]:
     if plan.refused:
-        yield f"{site}: nothing is sent: {plan.refused}"
+        yield f"{site}: no limits are sent: {plan.refused}"
         yield from (f"  unknown: {one}" for one in plan.unknown[1:])
     elif not plan.caps:
         yield f"{site}: within its budget without limits"
@@ -73,7 +73,7 @@ def _check_text(check: LoadCheck) -> str:
 
 
 def render_json(site: str, plan: CapPlan, limited: Iterable[LimitedWorkload] = ()) -> str:
-    """Return the plan and the tokens that it costs for programs; its ``schema`` is ``SCHEMA``."""
+    """Return the limits, and the tokens that they cost, as JSON with ``schema`` ``SCHEMA``."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "site": site,

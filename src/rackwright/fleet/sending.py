@@ -1,4 +1,4 @@
-"""Power limits on their way to hosts, and back: written down before they are sent, lowered before any is raised."""
+"""Delivery of power limits to hosts: recorded before they are sent, and lowered before any is raised."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _REMEDY = "remove it once 'nvidia-smi --power-limit' has given every host its fu
 
 @dataclass(frozen=True)
 class PowerJournal:
-    """Limits that hosts may have, as they were last sent.
+    """Limits that hosts may have, as last sent.
 
     Attributes:
         reason: reason of the budget.
-        since: time at which it began, in s since 1970.
+        since: start of the budget, in s since 1970.
         limits: limit of one accelerator by host, in W.
-        full: the limit that it is given back, in W.
+        full: limit of one accelerator without a budget by host, in W.
     """
 
     reason: str = ""
@@ -64,19 +64,19 @@ def _path(place: Workspace) -> Path:
 
 
 def limits_of(caps: Sequence[Cap]) -> PowerJournal:
-    """Return the limits of a plan of caps."""
+    """Return the limits of hosts from caps, as a journal without reason and time."""
     limits = {host: cap.limit_w for cap in caps for host in cap.hosts}
     full = {host: round(cap.full_w) for cap in caps for host in cap.hosts}
     return PowerJournal(limits=limits, full=full)
 
 
 def send_caps(hosts: AnsibleHosts, caps: Sequence[Cap], reason: str) -> Mapping[str, str]:
-    """Send the limits of a plan, and give back those of hosts that have none in it.
+    """Send the limits of a plan, and restore the full limits of hosts without a cap.
 
-    A run that is killed is repeated as it is: the journal has every host that may be limited.
+    A killed run can be repeated: the journal lists every host that may be limited.
 
     Returns:
-        Hosts that did not take their limit, with the reason.
+        Hosts that did not accept their limit, with the reason.
     """
     place = hosts.place
     before, wanted = load_journal(place), limits_of(caps)
@@ -84,6 +84,7 @@ def send_caps(hosts: AnsibleHosts, caps: Sequence[Cap], reason: str) -> Mapping[
     back = {host: full[host] for host in before.limits if host not in wanted.limits}
     since = before.since if before.limits else time.time()
     _save(place, PowerJournal(reason, since, {**before.limits, **wanted.limits}, full))
+    # Lower first: if the run ends in between, the site draws less than its budget, never more.
     down = {h: w for h, w in wanted.limits.items() if w <= before.limits.get(h, full[h])}
     up = {**{h: w for h, w in wanted.limits.items() if h not in down}, **back}
     failed = dict(_send(hosts, down))
@@ -96,10 +97,10 @@ def send_caps(hosts: AnsibleHosts, caps: Sequence[Cap], reason: str) -> Mapping[
 
 
 def _send(hosts: AnsibleHosts, limits: Mapping[str, int]) -> Mapping[str, str]:
-    """Set the limits of hosts; return the hosts that did not take theirs, with the reason.
+    """Set the limits of hosts; return the hosts that did not accept theirs, with the reason.
 
     Raises:
-        ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
+        ExternalToolError: Ansible itself failed, so the limits of the hosts are unknown.
     """
     if not limits:
         return {}
@@ -113,6 +114,7 @@ def _send(hosts: AnsibleHosts, limits: Mapping[str, int]) -> Mapping[str, str]:
     }
     if done.rc != 0 and not failed:
         raise ExternalToolError(
-            f"ansible-playbook ended with {done.rc}", hint="nothing is known of the limits"
+            f"ansible-playbook ended with {done.rc}",
+            hint="the current limits of the hosts are unknown",
         )
     return {**failed, **{host: "it was not reached" for host in limits if host not in tally.hosts}}

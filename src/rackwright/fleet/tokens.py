@@ -1,4 +1,4 @@
-"""Tokens that the jobs of a site lose while its accelerators have a limit."""
+"""Loss of tokens of the workloads of a site while its accelerators are power-limited."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rackwright.plan.workload.run import Bounds
 
 @dataclass(frozen=True, slots=True)
 class LimitedWorkload:
-    """Tokens a day of a workload on hosts that have a limit; its steps wait for the slowest of them.
+    """Tokens per day of a workload on limited hosts; its steps wait for the slowest accelerator.
 
     Attributes:
-        limit_w: lowest limit of an accelerator in its node group, where other hosts than idle ones have one.
-        speed: speed under that limit over that without one.
+        limit_w: lowest limit of an accelerator in the node group, idle hosts aside, in W.
+        before: tokens per day without a limit.
+        speed: speed with this limit divided by the speed without it.
     """
 
     workload: str
@@ -27,14 +28,14 @@ class LimitedWorkload:
 
     @property
     def after(self) -> Bounds:
-        """Tokens a day under the limit."""
+        """Tokens per day with the limit."""
         return self.before.scaled(self.speed.value)
 
 
 def limited_workloads(
     predictions: Iterable[Prediction], site: str, caps: Iterable[Cap]
 ) -> Iterator[LimitedWorkload]:
-    """Yield each workload of a site that may run on hosts with a limit, as if it did."""
+    """Yield the workloads of a site that may run on limited hosts, as if they did."""
     lowest: dict[str, Cap] = {}
     for cap in caps:
         if cap.job_class != IDLE:

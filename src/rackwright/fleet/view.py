@@ -1,4 +1,4 @@
-"""One view of all sites: capacity, queue, health, cost, energy, and node time that is lost."""
+"""View of all sites of a fleet: capacity, queue, health, cost and power."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Capacity:
     """Accelerators of a site.
 
     Attributes:
-        planned: accelerators of the blueprint.
-        serving: those of nodes that take jobs.
-        busy: those that jobs have.
-        lost: those of nodes that are out of service, do not answer or are unknown to Slurm.
+        planned: accelerators in the blueprint.
+        serving: accelerators of nodes that accept jobs.
+        busy: accelerators that are allocated to jobs.
+        lost: accelerators of nodes that are out of service, do not answer or are unknown to Slurm.
     """
 
     planned: int
@@ -42,10 +42,10 @@ class Queue:
     """Jobs of a site.
 
     Attributes:
-        running: number of jobs that run.
-        pending: number of jobs that wait.
-        asked: accelerators that waiting jobs ask for.
-        longest_wait_s: time that the oldest of them has waited, in s; None if unknown.
+        running: number of running jobs.
+        pending: number of pending jobs.
+        asked: number of accelerators that pending jobs request.
+        longest_wait_s: wait of the oldest pending job, in s; None if unknown.
     """
 
     running: int
@@ -56,15 +56,15 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class FleetSite:
-    """One site at one moment.
+    """View of one site at one moment.
 
     Attributes:
-        failed: reason it did not answer; empty if it did. The numbers that follow from answers are None then.
-        measured_w: power that its nodes draw now, in W; None where Slurm does not measure all of them.
-        planned_w: most that its racks draw by the plan, in W; None if unknown.
+        failed: reason why the site did not answer; empty if it did. If set, the numbers from answers are None.
+        measured_w: current power of the nodes, in W; None unless Slurm measures all of them.
+        planned_w: maximum power of the racks in the plan, in W; None if unknown.
         cost_per_hour: cost of the site, in USD/h; None if unknown.
-        lost_per_hour: part of it that nodes out of service cost, in USD/h; None if unknown.
-        change: change in waves that is under way; empty if there is none.
+        lost_per_hour: share of this cost for nodes out of service, in USD/h; None if unknown.
+        change: rollout in progress, in words; empty without one.
     """
 
     site: str
@@ -83,11 +83,11 @@ class FleetSite:
 
 @dataclass(frozen=True)
 class FleetView:
-    """All sites at one moment.
+    """View of all sites at one moment.
 
     Attributes:
         name: name of the blueprint.
-        at: the moment, as text in UTC.
+        at: time of the view, as text in UTC.
     """
 
     name: str
@@ -106,11 +106,11 @@ def view_site(
     """Return the view of a site from its answer.
 
     Args:
-        plan: the plan of all sites.
-        member: the cluster of the site.
-        answer: its answer.
-        now: the moment, in s since 1970.
-        change: change that is under way, in words.
+        plan: plan of all sites.
+        member: cluster of the site.
+        answer: answer of the site.
+        now: current time, in s since 1970.
+        change: rollout in progress, in words.
     """
     site = member.spec.site
     slurm = member.plan.slurm
@@ -119,7 +119,7 @@ def view_site(
     each = {name: nodes.accelerators for nodes in sets for name in nodes.names}
     failed = answer.failed
     if not failed and each and not any(node.name in each for node in answer.nodes):
-        # Nodes of another cluster, or hidden ones: nothing says that those of the site are lost.
+        # The answer of another cluster, or with hidden nodes: it does not prove that the nodes of the site are lost.
         failed = f"its answer names none of the {counted(len(each), 'node')} of '{member.cluster}'"
     cost = next((one.amount.per_hour for one in plan.cost.sites if one.name == site), None)
     power = next((one.totals.it_power_w for one in member.plan.onprem), None)
@@ -167,13 +167,14 @@ def _queue(jobs: tuple[JobReport, ...], now: float) -> Queue:
 
 
 def _measured(nodes: tuple[NodeReport, ...]) -> float | None:
+    # A sum over some nodes would look like the power of the site.
     watts = [node.watts for node in nodes]
     known = [one for one in watts if one is not None]
     return sum(known) if known and len(known) == len(watts) else None
 
 
 def render_text(fleet: FleetView) -> str:
-    """Return the view for a terminal, with a line break at its end."""
+    """Return the view as a table that ends with a line break."""
     lines = [f"{fleet.name}, {fleet.at}"]
     head = (
         "site",
@@ -245,7 +246,7 @@ def _troubles(site: FleetSite) -> list[str]:
 
 
 def render_json(fleet: FleetView) -> str:
-    """Return the view for programs; its ``schema`` is ``SCHEMA``."""
+    """Return the view as JSON with ``schema`` ``SCHEMA``."""
     return json_text(
         {
             "schema": SCHEMA,

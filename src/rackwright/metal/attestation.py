@@ -1,7 +1,7 @@
-"""Attestation of a host by its TPM 2.0: it is a TPM of a known maker, and has measured what is accepted.
+"""Attestation of a host by its TPM 2.0: the TPM is of a known maker and has measured accepted software.
 
-The TPM makes a key for quotes. That the key is in the TPM of the endorsement certificate is proven by a
-secret that this TPM alone can decrypt, and for that key alone; then the key's signature counts.
+The TPM creates a key for quotes. To prove that this key is in the TPM of the endorsement certificate, the host decrypts a
+secret that only this TPM can decrypt, and only for this key. After that, signatures of the key are trusted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rackwright.model.provisioning import Attestation
 
 _LONGEST, _LONGEST_CHAIN = 300, 6
 _ENDORSEMENT = "0x01c00002"
-"""Place of the certificate of a TPM's endorsement key of RSA 2048 (TCG EK Credential Profile)."""
+"""NV index of the certificate of the RSA 2048 endorsement key (TCG EK Credential Profile)."""
 _COLLECT = """\
 set -eu; umask 077; d=/run/rackwright-attestation; rm -rf $d; mkdir $d; cd $d
 command -v tpm2_quote >/dev/null || {{ echo 'tpm2-tools is not installed' >&2; exit 1; }}
@@ -49,15 +49,15 @@ printf 'secret '; base64 -w0 secret; echo
 """
 
 Shell = Callable[[str], str]
-"""Runs a script as root on the host and returns its output; raises ``ExternalToolError`` where it fails."""
+"""Function that runs a script as root on the host and returns its output; raises ``ExternalToolError`` if it fails."""
 
 
 def attest(ask: Shell, wanted: Attestation) -> tuple[str | None, str]:
-    """Return why a host is not trusted (None where it is), and the fingerprint of its TPM.
+    """Return the reason why a host is not trusted (None if it is), and the fingerprint of its TPM.
 
     Args:
-        ask: runs scripts on the host.
-        wanted: what is accepted.
+        ask: function that runs scripts on the host.
+        wanted: accepted makers and measurements.
 
     Raises:
         ExternalToolError: the host does not answer.
@@ -78,6 +78,7 @@ def attest(ask: Shell, wanted: Attestation) -> tuple[str | None, str]:
         secret = secrets.token_bytes(32)
         blob = base64.b64encode(_credential(certificate, secret, key.name)).decode("ascii")
         back = _fields(ask(_ACTIVATE.format(blob=blob))).get("secret", b"")
+        # Order matters: the signature proves nothing until the key is known to be in this TPM.
         if not hmac.compare_digest(back, secret):
             return "the key of the quote is not in the TPM of the certificate", ""
         if not _is_signed(told["message"], told["signature"], key.public):
@@ -87,18 +88,18 @@ def attest(ask: Shell, wanted: Attestation) -> tuple[str | None, str]:
     except _UntrustedError as error:
         return f"the certificate of its TPM is not trusted: {error}", ""
     except (TpmStructureError, KeyError) as error:
-        return f"its TPM did not answer as a TPM 2.0: {visible(str(error))[:_LONGEST]}", ""
+        return f"its TPM did not answer like a TPM 2.0: {visible(str(error))[:_LONGEST]}", ""
 
 
 class _UntrustedError(ValueError):
-    """A certificate of a TPM that does not count."""
+    """A certificate of a TPM that is not trusted."""
 
 
 def _fields(text: str) -> Mapping[str, bytes]:
-    """Return the files that a host printed, each as a line with its name and its content.
+    """Return the files that a host printed, one a line with name and content in base64.
 
     Raises:
-        ExternalToolError: it printed something else.
+        ExternalToolError: a line has another format.
     """
     found = {}
     for line in text.splitlines():
@@ -111,13 +112,13 @@ def _fields(text: str) -> Mapping[str, bytes]:
 
 
 def _trusted(data: bytes, authorities: Path, now: dt.datetime) -> x509.Certificate:
-    """Return the certificate of a TPM, which authorities have signed.
+    """Return the certificate of a TPM after its chain to an authority was verified.
 
-    TPMs keep certificates in places that are larger: bytes after the certificate are left out. Its purpose
-    is not compared: makers fill it in differently.
+    The NV index may be larger than the certificate: trailing bytes are ignored. The key usage is not checked, because
+    makers set it differently.
 
     Raises:
-        _UntrustedError: it is none, or is not of an authority.
+        _UntrustedError: the data is not a certificate, or no authority has signed it.
         UsageError: the file of authorities cannot be read.
     """
     try:
@@ -125,10 +126,11 @@ def _trusted(data: bytes, authorities: Path, now: dt.datetime) -> x509.Certifica
     except (OSError, ValueError) as error:
         raise UsageError(f"'tpm_ca' cannot be read: {error}") from None
     try:
+        # DER header of four bytes: tag, 0x82, and the length of the rest in two bytes.
         size = 4 + int.from_bytes(data[2:4], "big")
         certificate = x509.load_der_x509_certificate(data[:size])
     except ValueError:
-        raise _UntrustedError("it is no certificate") from None
+        raise _UntrustedError("it is not a certificate") from None
     link = certificate
     for _ in range(_LONGEST_CHAIN):
         if not link.not_valid_before_utc <= now <= link.not_valid_after_utc:
@@ -152,17 +154,17 @@ def _has_issued(issuer: x509.Certificate, certificate: x509.Certificate) -> bool
 
 
 def _credential(certificate: x509.Certificate, secret: bytes, name: bytes) -> bytes:
-    """Return the credential that gives a secret to the TPM of a certificate, for the key of a name.
+    """Return the credential blob with which the TPM of a certificate decrypts a secret for the key ``name``.
 
     Raises:
-        _UntrustedError: the key of the certificate is of another kind.
+        _UntrustedError: the key of the certificate is not an RSA key.
     """
     try:
         public = certificate.public_key()
     except (ValueError, UnsupportedAlgorithm):
         public = None
     if not isinstance(public, rsa.RSAPublicKey):
-        raise _UntrustedError("its key is not of RSA")
+        raise _UntrustedError("its key is not an RSA key")
     seed = secrets.token_bytes(32)
     sha256 = hashes.SHA256()
     padded = padding.OAEP(padding.MGF1(sha256), sha256, label=b"IDENTITY\0")

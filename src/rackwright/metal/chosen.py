@@ -1,4 +1,4 @@
-"""Bare-metal sites and their management controllers, as commands name them."""
+"""Selection of bare-metal sites, hosts and controllers by the arguments of commands."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
 
 BMC_PORT = 443
-"""TCP port of Redfish unless another one is stated."""
+"""Default TCP port of Redfish."""
 ANSWER_S = 20.0
-"""Seconds without a byte of an answer after which a controller is given up."""
+"""Time without a byte of an answer after which a controller counts as silent, in s."""
 
 
 def bare_metal_site(sites: Sequence[SitePlan], name: str | None) -> SitePlan:
-    """Return the bare-metal site that is meant.
+    """Return the bare-metal site with a name, or the only one without a name.
 
     Raises:
-        UsageError: there is none, or several.
+        UsageError: no site or several sites match.
     """
     found = [site for site in sites if name in {None, site.name}]
     if len(found) == 1:
@@ -39,12 +39,12 @@ def bare_metal_site(sites: Sequence[SitePlan], name: str | None) -> SitePlan:
         raise UsageError(f"the blueprint has no bare-metal site{named}")
     raise UsageError(
         "the blueprint has several bare-metal sites",
-        hint=f"say which: --site {found[0].name}",
+        hint=f"choose one, for example --site {found[0].name}",
     )
 
 
 def bmc_access(bmc: Controllers, machines: Sequence[ExpectedMachine]) -> ControllerAccess:
-    """Return the access to controllers that a blueprint states."""
+    """Return the access to the controllers of machines, as set in the blueprint."""
     return access_by(
         user=bmc.user,
         password_file=bmc.password_file,
@@ -66,7 +66,7 @@ def access_by(
     answer_s: float = ANSWER_S,
     plain: bool = False,
 ) -> ControllerAccess:
-    """Return the access to controllers of some machines."""
+    """Return the access to the controllers of machines, as set by arguments."""
     from rackwright.metal.discovery.access import ControllerAccess
     from rackwright.nodelife.redfish import Manners
 
@@ -84,13 +84,13 @@ def access_by(
 
 @dataclass(frozen=True)
 class ChosenHosts:
-    """Hosts of one site that a command is about.
+    """Hosts of one site that a command selects.
 
     Attributes:
-        loaded: the blueprint.
+        loaded: blueprint with its plan.
         cluster: name of the cluster.
         machines: all machines of the site.
-        plans: the hosts that are chosen.
+        plans: selected hosts.
     """
 
     loaded: LoadedPlan
@@ -125,16 +125,16 @@ class ChosenHosts:
 def hosts_of(
     blueprint: Path, layers: Sequence[Path], site_name: str | None, hosts: str | None
 ) -> ChosenHosts:
-    """Return the hosts of a blueprint that a site and a list of hosts choose.
+    """Return the selected hosts of a blueprint.
 
     Args:
-        blueprint: file of the blueprint.
-        layers: files over it.
-        site_name: the bare-metal site; None for the only one.
-        hosts: list of hosts; None for all that are provisioned.
+        blueprint: path of the blueprint.
+        layers: paths of additional layers.
+        site_name: name of the bare-metal site; None for the only one.
+        hosts: host list; None for all provisioned hosts.
 
     Raises:
-        UsageError: the blueprint has no engine, or no such host.
+        UsageError: the blueprint has no engine or no such host.
     """
     from rackwright.metal.discovery.expected import expected_machines, provisioning_of
     from rackwright.metal.nodes import host_plans
@@ -161,10 +161,10 @@ def hosts_of(
 
 
 def _chosen(plans: tuple[HostPlan, ...], text: str | None) -> tuple[HostPlan, ...]:
-    """Return the hosts that are meant.
+    """Return the hosts of a host list.
 
     Raises:
-        UsageError: there is no such host, or none is provisioned.
+        UsageError: a host does not exist, or no host is provisioned.
     """
     from rackwright.model.names import expand_hostlist
     from rackwright.reading.suggest import did_you_mean
@@ -178,7 +178,7 @@ def _chosen(plans: tuple[HostPlan, ...], text: str | None) -> tuple[HostPlan, ..
     try:
         names = set(expand_hostlist(text))
     except ValueError as error:
-        raise UsageError(f"'{text}' is no list of hosts: {error}") from None
+        raise UsageError(f"'{text}' is not a list of hosts: {error}") from None
     if unknown := sorted(names - {plan.name for plan in plans}):
         near = did_you_mean(unknown[0], [plan.name for plan in plans])
         hint = near or "name its node group in 'provisioning.groups'"

@@ -1,4 +1,4 @@
-"""Hosts that are given up: their disks are erased by Ironic's cleaning, and that is proven by its state."""
+"""Decommissioning of hosts: Ironic cleans their disks, and the state of their nodes proves it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def decommission(
     poll_s: float = 5.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Mapping[str, str | None]:
-    """Erase hosts, and return for each why it is not erased; None where it is.
+    """Erase the disks of hosts; return for each host the reason why it is not erased, None if it is.
 
     Raises:
         IronicError: Ironic does not answer.
@@ -56,15 +56,16 @@ def _look(
     earlier: set[str],
     asked: set[str],
 ) -> tuple[str | None, bool]:
-    """Return why a host is not erased, and True if there is nothing to wait for."""
+    """Return the reason why a host is not erased, and True if its outcome is final."""
     if node is None:
-        return "Ironic has no node of it: nothing is known of its disks", True
+        return "Ironic has no node for it: the state of its disks is unknown", True
     own = node.extra.get("rackwright")
     if not isinstance(own, Mapping) or own.get("cluster") != cluster:
-        return f"its node is not of '{cluster}'", True
+        return f"its node does not belong to '{cluster}'", True
     state = node.provision_state
     if state in _UNDER_WAY:
         return None, False
+    # "available" alone proves nothing: new nodes have it as well. It counts after a deletion of ours.
     if host in asked or (host in earlier and state not in _GIVEN_UP_FROM):
         if state == _ERASED:
             journal.forget(host, failure_alone=False)
@@ -75,7 +76,7 @@ def _look(
         )
     if state not in _GIVEN_UP_FROM:
         return (
-            f"its node is in the state '{state}': there is nothing on it that 'provision' installed",
+            f"its node is in the state '{state}': 'provision' has installed nothing on it",
             True,
         )
     number = journal.begin(host, STEP, "delete")

@@ -15,9 +15,9 @@ from rackwright.harmless import visible
 from rackwright.web.fetching import NoReplyError, Reply, basic_authorization, fetch
 
 VERSION = "1.95"
-"""Version of the API that is asked for; Ironic 25 of 2024 and later have it."""
+"""Requested version of the API, which Ironic 25 (2024) and later support."""
 TIMEOUT = 60.0
-"""Seconds until a request is given up."""
+"""Timeout of a request, in s."""
 FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "power_state", "last_error", "maintenance",
           "inspection_finished_at", "provision_updated_at", "instance_info", "properties", "extra", "reservation",
           "driver", "clean_step")  # fmt: skip
@@ -25,11 +25,11 @@ _LONGEST = 400
 
 
 class IronicError(ExternalToolError):
-    """Ironic does not answer, or refuses.
+    """Ironic does not answer, or rejects a request.
 
     Args:
-        summary: what happened.
-        status: of the answer; None without one.
+        summary: message for the user.
+        status: HTTP status of the answer; None without an answer.
     """
 
     code = "ironic"
@@ -41,10 +41,10 @@ class IronicError(ExternalToolError):
 
 @dataclass(frozen=True, slots=True)
 class IronicNode:
-    """Node as Ironic has it; the attributes are fields of its API.
+    """Node of Ironic; the attributes are fields of its API.
 
     Attributes:
-        updated: time of the last change of ``provision_state``, in Ironic's words.
+        updated: time of the last change of ``provision_state``, as text from Ironic.
     """
 
     uuid: str
@@ -62,12 +62,12 @@ class IronicNode:
 
 @dataclass(frozen=True)
 class Ironic:
-    """Ironic at an address.
+    """Client of one Ironic.
 
     Attributes:
-        base: address of its API.
-        user: of the API; None sends no credentials.
-        tls: settings for https.
+        base: URL of the API.
+        user: user of the API; None sends no credentials.
+        tls: TLS settings for https.
     """
 
     base: str
@@ -76,10 +76,10 @@ class Ironic:
     tls: ssl.SSLContext | None = field(default=None, repr=False)
 
     def nodes(self) -> dict[str, IronicNode]:
-        """Return every node by name.
+        """Return all nodes by name.
 
         Raises:
-            IronicError: they do not come.
+            IronicError: the request fails.
         """
         path: str | None = f"/v1/nodes?limit=1000&fields={','.join(FIELDS)}"
         found: dict[str, IronicNode] = {}
@@ -96,7 +96,7 @@ class Ironic:
         """Create a node.
 
         Raises:
-            IronicError: Ironic refuses.
+            IronicError: Ironic rejects it.
         """
         self._send("POST", "/v1/nodes", body)
 
@@ -104,15 +104,15 @@ class Ironic:
         """Change a node by a JSON patch.
 
         Raises:
-            IronicError: Ironic refuses.
+            IronicError: Ironic rejects it.
         """
         self._send("PATCH", f"/v1/nodes/{name}", list(patch))
 
     def ports(self, name: str) -> tuple[str, ...]:
-        """Return the Ethernet addresses of a node's ports.
+        """Return the Ethernet addresses of the ports of a node.
 
         Raises:
-            IronicError: they do not come.
+            IronicError: the request fails.
         """
         told = self._send("GET", f"/v1/ports?node={name}&fields=address", None)
         return tuple(str(one["address"]) for one in told.get("ports", ()))
@@ -121,15 +121,15 @@ class Ironic:
         """Create a port.
 
         Raises:
-            IronicError: Ironic refuses, as where another node has the address.
+            IronicError: Ironic rejects it, for example because another node has the address.
         """
         self._send("POST", "/v1/ports", body)
 
     def set_provision_state(self, name: str, target: str, **more: Any) -> None:
-        """Begin the way of a node to another state.
+        """Start the transition of a node to another provision state.
 
         Raises:
-            IronicError: Ironic refuses, as where the node is on another way.
+            IronicError: Ironic rejects it, for example because another transition is running.
         """
         self._send("PUT", f"/v1/nodes/{name}/states/provision", {"target": target, **more})
 
@@ -152,8 +152,8 @@ class Ironic:
             reply = fetch(request, TIMEOUT, tls=self.tls)
         except NoReplyError as error:
             raise IronicError(
-                f"'{what}' had no answer: {visible(str(error))[:_LONGEST]}",
-                hint="is Ironic running? 'provision' goes on from what it has",
+                f"'{what}' got no answer: {visible(str(error))[:_LONGEST]}",
+                hint="is Ironic running? The next 'provision' continues from there",
             ) from None
         if reply.refuses:
             raise _refusal(what, reply)

@@ -1,4 +1,4 @@
-"""Journal of provisioning: each act is written before it is begun, so that a run goes on after a kill."""
+"""Journal of provisioning: each act is recorded before it starts, so a killed run can continue."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class HostRecord:
     """Progress of one host.
 
     Attributes:
-        done: steps that are proven, with a note on what was seen.
-        acts: number of acts of the step that is not done yet, by name.
-        begun: time of the last act; None before the first.
-        last: answer to the last act that failed.
-        failure: step and reason for which the host is left alone; None for a host that goes on.
-        renewing: the host was installed before, and was drained so that it can be changed.
+        done: proven steps, each with a note about the proof.
+        acts: number of tries of each act of the current step.
+        begun: start of the last act, in s on the clock of the journal; None before the first.
+        last: error of the last failed act.
+        failure: step and reason of a host that was left out; None for a host that continues.
+        renewing: True if the host was installed before, and is drained to be changed.
     """
 
     done: dict[str, str] = field(default_factory=dict)
@@ -68,12 +68,12 @@ class ProvisioningJournal:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Write everything inside at once: the disk is waited for once, not for each host."""
+        """Write everything inside in one transaction, which waits for the disk once instead of once per host."""
         with transaction(self.connection):
             yield
 
     def records(self) -> dict[str, HostRecord]:
-        """Return the progress of every host that was begun."""
+        """Return the progress of every started host, by name."""
         found: dict[str, HostRecord] = {}
         ask = self.connection.execute
         for host, step, note in ask(
@@ -99,7 +99,7 @@ class ProvisioningJournal:
         return found
 
     def begin(self, host: str, step: str, act: str) -> int:
-        """Write that an act is begun, before it is, and return its number."""
+        """Record that an act is about to start, and return its number."""
         with transaction(self.connection) as write:
             row = write.execute(
                 "INSERT INTO provisioning_acts (site, host, step, act, begun) VALUES (?, ?, ?, ?, ?)",
@@ -108,7 +108,7 @@ class ProvisioningJournal:
         return int(row.lastrowid or 0)
 
     def end(self, number: int, outcome: str) -> None:
-        """Write how an act was answered."""
+        """Record the outcome of an act."""
         with transaction(self.connection) as write:
             write.execute(
                 "UPDATE provisioning_acts SET ended = ?, outcome = ? WHERE id = ?",
@@ -116,7 +116,7 @@ class ProvisioningJournal:
             )
 
     def pass_step(self, host: str, step: str, note: str) -> None:
-        """Write that a step is proven."""
+        """Record that a step is proven."""
         with transaction(self.connection) as write:
             write.execute(
                 "INSERT OR REPLACE INTO provisioned_steps VALUES (?, ?, ?, ?, ?)",
@@ -124,7 +124,7 @@ class ProvisioningJournal:
             )
 
     def fail(self, host: str, step: str, reason: str) -> None:
-        """Write that a host is left alone, and why."""
+        """Record that a host is left out, with the reason."""
         with transaction(self.connection) as write:
             write.execute(
                 "INSERT OR REPLACE INTO provisioning_failures VALUES (?, ?, ?, ?, ?)",
@@ -132,7 +132,7 @@ class ProvisioningJournal:
             )
 
     def renew(self, host: str, steps: Collection[str]) -> None:
-        """Write that steps of an installed host are done again."""
+        """Record that steps of an installed host start again."""
         with transaction(self.connection) as write:
             self.forget(host, failure_alone=True)
             for step in steps:
@@ -146,14 +146,14 @@ class ProvisioningJournal:
             )
 
     def end_renewal(self, host: str) -> None:
-        """Write that an installed host is as the blueprint says."""
+        """Record that the renewal of an installed host is complete."""
         with transaction(self.connection) as write:
             write.execute(
                 "DELETE FROM provisioning_renewals WHERE site = ? AND host = ?", (self.site, host)
             )
 
     def forget(self, host: str, *, failure_alone: bool) -> None:
-        """Write that a host may be tried again, or begins at the beginning."""
+        """Clear the failure of a host (``failure_alone``), or its whole progress."""
         tables = (
             "provisioning_failures",
             "provisioning_acts",

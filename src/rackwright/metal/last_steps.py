@@ -1,4 +1,4 @@
-"""Last steps of installed hosts: reached by ssh, attested, configured, accepted."""
+"""Last steps of installed hosts: reach them by SSH, attest, configure and accept them."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from rackwright.metal.lifecycle import Act, Ended
 from rackwright.metal.nodes import HostPlan
 
 REACHED_WITHIN_S = 900.0
-"""Seconds in which an installed host has to be reached: firmware of a large server takes minutes to start."""
+"""Time within which an installed host must answer, in s: firmware of a large server takes minutes to start."""
 _TOGETHER = 32
 _PAUSE_S, _ANSWER_S = 10.0, 60.0
 _ASKED = "hostname -s; cat /sys/class/dmi/id/product_serial 2>/dev/null || sudo -n cat /sys/class/dmi/id/product_serial"
 _NEW = ("-o", "StrictHostKeyChecking=accept-new")
 _AS_ROOT = 'if [ "$(id -u)" = 0 ]; then exec sh; else exec sudo -n sh; fi'
-_UNSIGNED = "; its firmware starts signed software alone: its console says if it refused what is on its disk"
+_UNSIGNED = "; secure boot is on: check on its console if the firmware rejected the image"
 _LONGEST = 300
 
 
 @dataclass(frozen=True)
 class LastSteps:
-    """Steps that are about operating systems.
+    """Runner of the steps that need an operating system.
 
     Attributes:
-        user: that logs in to hosts.
-        blueprint: file of the blueprint.
-        layers: files over it.
-        gate: arguments of ``configure`` that say what judges.
-        reach: arguments of ``configure`` and ``verify`` that say how hosts are reached.
-        within_s: seconds in which a host has to be reached.
-        command: this program.
+        user: user that logs in to hosts.
+        blueprint: path of the blueprint.
+        layers: paths of additional layers.
+        gate: arguments of ``configure`` for the policy check.
+        reach: arguments of ``configure`` and ``verify`` for connections to hosts.
+        within_s: time within which a host must answer, in s.
+        command: command line of Rackwright.
     """
 
     user: str
@@ -54,7 +54,7 @@ class LastSteps:
     command: tuple[str, ...] = field(default=(sys.executable, "-P", "-m", "rackwright"))
 
     def __call__(self, act: Act, plans: Sequence[HostPlan]) -> Mapping[str, Ended]:
-        """Return, for each host, how the act ended."""
+        """Run an act on hosts and return its end for each."""
         if act in {Act.REACH, Act.ATTEST}:
             ask = self._reach if act is Act.REACH else self._attest
             with ThreadPoolExecutor(_TOGETHER) as pool:
@@ -65,7 +65,7 @@ class LastSteps:
         return self._run(verb, plans)
 
     def _run(self, verb: str, plans: Sequence[HostPlan]) -> Mapping[str, Ended]:
-        """Run a command over hosts, once for all of them, and return what it says of each."""
+        """Run ``configure`` or ``verify`` once for all hosts, and return the result of each."""
         words = [*self.command, verb, str(self.blueprint), "--json"]
         words += ["--limit", ",".join(plan.name for plan in plans)]
         for layer in self.layers:
@@ -90,13 +90,13 @@ class LastSteps:
         return ends
 
     def _reach(self, plan: HostPlan) -> Ended:
-        """Return why a host is not reached, or is another one; no reason where it is the one that is meant."""
+        """Connect to a host and compare its identity; the result has a reason unless it is the planned host."""
         if plan.address is None:
             return Ended(
-                "the blueprint has no address of it: give it one in a network of kind 'management'"
+                "the blueprint has no address for it: add one in a network of kind 'management'"
             )
         names = [plan.address, plan.name, *([f"{plan.name}.{plan.domain}"] if plan.domain else [])]
-        # It was installed just now: a key that is known under its names is of what was there before.
+        # The host was just installed: known keys under its names belong to the previous installation.
         for name in names:
             _output(["ssh-keygen", "-R", name], "")
         begun = self.now()
@@ -104,7 +104,7 @@ class LastSteps:
             done = self._ask(plan, _ASKED, *_NEW)
             if done.stdout.strip():
                 problem = identity_problem(plan, done.stdout.split("\n"))
-                if problem is None:  # 'configure' and people find it by each of its names
+                if problem is None:  # 'configure' and users connect to each of its names
                     for name in names[1:]:
                         self._ask(plan, "true", *_NEW, "-o", f"HostKeyAlias={name}")
                 return Ended(problem)
@@ -113,7 +113,7 @@ class LastSteps:
             self.sleep(_PAUSE_S)
 
     def _attest(self, plan: HostPlan) -> Ended:
-        """Return why a host is not trusted; no reason, and the fingerprint of its TPM, where it is."""
+        """Attest a host; the result has a reason, or the fingerprint of its TPM if it is trusted."""
         from rackwright.metal.attestation import attest
 
         assert plan.group.attestation is not None  # noqa: S101 - the step is left out otherwise
@@ -139,7 +139,7 @@ class LastSteps:
 
 
 def _output(words: Sequence[str], data: str) -> subprocess.CompletedProcess[str]:
-    """Run a program; one that cannot be run or does not end has failed."""
+    """Run a program; if it cannot be run or does not end in time, return exit code 255."""
     try:
         return subprocess.run(
             words, input=data, capture_output=True, text=True, timeout=_ANSWER_S, check=False
@@ -154,7 +154,7 @@ def _said(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def connections(plans: Sequence[HostPlan], user: str) -> Mapping[str, Any]:
-    """Return the inventory of hosts that were reached: by their addresses, as their user."""
+    """Return an Ansible inventory with address and user of the hosts."""
     hosts = {
         plan.name: {"ansible_host": plan.address, "ansible_user": user}
         for plan in plans
@@ -164,7 +164,7 @@ def connections(plans: Sequence[HostPlan], user: str) -> Mapping[str, Any]:
 
 
 def _reason(told: Any) -> str | None:
-    """Return why a host failed by the result of ``configure`` or ``verify``; None where it did not, empty without a result."""
+    """Return the reason of a failed host in a result of ``configure`` or ``verify``; None if it passed, empty without a result."""
     if not isinstance(told, Mapping):
         return ""
     if "items" in told:
@@ -177,16 +177,16 @@ def _reason(told: Any) -> str | None:
 
 
 def identity_problem(plan: HostPlan, lines: Sequence[str]) -> str | None:
-    """Return why a host that answered is not the one that is meant; None where it is.
+    """Return the reason why a host that answered is not the planned one; None if it is.
 
     Args:
-        plan: of the host.
-        lines: its name, and the serial number of its machine.
+        plan: plan of the host.
+        lines: name of the host and serial number of its machine, as it reported them.
     """
     name, serial = (visible(line.strip()) for line in (*lines, "", "")[:2])
     if name != plan.name:
         return f"'{name}' answers at {plan.address}"
     wanted = plan.machine.serial
     if wanted is not None and serial != wanted:
-        return f"the machine at {plan.address} has the serial number '{serial or '?'}', and {wanted} is meant"
+        return f"the machine at {plan.address} has the serial number '{serial or '?'}', but {wanted} is planned"
     return None

@@ -1,7 +1,7 @@
-"""Way of one host from its controller to its operating system: the next act, as a pure function.
+"""Provisioning of one host from its controller to its operating system: the next act, as a pure function.
 
-Ironic's state of the node is the truth about what is going on; the record has what was proven before and
-how often an act was tried.
+The provision state of the node in Ironic is authoritative for the present. The record contains the steps that were
+proven before, and the number of tries of each act.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rackwright.nodelife.redfish import BmcState
 
 
 class ProvisioningStep(StrEnum):
-    """Steps in their order; each is proven before the next begins."""
+    """Steps in their order. Each is proven before the next begins."""
 
     ENROLLED = "enrolled"
     INSPECTED = "inspected"
@@ -35,24 +35,24 @@ class ProvisioningStep(StrEnum):
 
 
 class Act(StrEnum):
-    """Acts; those of ``SWITCHES_ON`` switch a machine on."""
+    """Acts of provisioning. Those in ``SWITCHES_ON`` power a machine on."""
 
     CREATE = "create"
     MANAGE = "manage"
     INSPECT = "inspect"
     UPDATE = "update"
     RESTART = "restart controller"
-    """Restart the controller, whose machine runs on."""
+    """Restart the controller; its machine keeps running."""
     PROVIDE = "provide"
     DEPLOY = "deploy"
     SERVICE = "service"
     """Update a component of an installed host."""
     REBUILD = "rebuild"
-    """Write an image over the one that is there."""
+    """Write an image over the installed one."""
     UNDEPLOY = "undeploy"
-    """Give up what is installed, and clean the disks."""
+    """Remove the installation and clean the disks."""
     READ = "read"
-    """Read the machine by its controller."""
+    """Read the machine from its controller."""
     REACH = "reach"
     ATTEST = "attest"
     CONFIGURE = "configure"
@@ -60,14 +60,14 @@ class Act(StrEnum):
 
 
 LATE = (Act.REACH, Act.ATTEST, Act.CONFIGURE, Act.ACCEPT)
-"""Acts on installed hosts, which end before the next is begun."""
+"""Acts on installed hosts, which run one after the other."""
 SWITCHES_ON = frozenset(
     {Act.INSPECT, Act.UPDATE, Act.PROVIDE, Act.DEPLOY, Act.SERVICE, Act.REBUILD, Act.UNDEPLOY}
 )
 TRIES = 3
-"""Tries of one act of a step."""
+"""Maximum number of tries of one act of a step."""
 AWAY_S = 900.0
-"""Seconds for which a controller may be away after an update or its own restart."""
+"""Time for which a controller may be unreachable after an update or restart, in s."""
 DEADLINE_S: Mapping[ProvisioningStep, float] = {
     ProvisioningStep.ENROLLED: 600.0,
     ProvisioningStep.INSPECTED: 1800.0,
@@ -76,7 +76,7 @@ DEADLINE_S: Mapping[ProvisioningStep, float] = {
     ProvisioningStep.IMAGED: 3600.0,
     ProvisioningStep.REACHED: 1800.0,
 }
-"""Seconds within which an act has to end. Firmware of a whole server takes an hour on some makers."""
+"""Deadline of an act, in s. Firmware of a whole server takes an hour with some makers."""
 _UNDER_WAY = frozenset({
     "verifying", "inspecting", "inspect wait", "cleaning", "clean wait", "deploying", "wait call-back",
     "deleting", "adopting", "servicing", "service wait", "rescuing",
@@ -96,15 +96,15 @@ _REFUSED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to do until Ironic is done."""
+    """Decision to wait for Ironic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """An act to begin.
+    """Decision to start an act.
 
     Attributes:
-        detail: component that is updated.
+        detail: component to update; empty for other acts.
     """
 
     step: ProvisioningStep
@@ -114,7 +114,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A step that is proven."""
+    """Decision that a step is proven."""
 
     step: ProvisioningStep
     note: str = ""
@@ -122,7 +122,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A host that is left alone, with the reason."""
+    """Decision to leave a host out, with the reason."""
 
     step: ProvisioningStep
     reason: str
@@ -130,11 +130,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """End of an act on an installed host.
+    """Result of an act on an installed host.
 
     Attributes:
-        reason: for which it failed; None where it did not.
-        note: of what was seen.
+        reason: reason of the failure; None on success.
+        note: proof for the journal.
     """
 
     reason: str | None
@@ -143,12 +143,12 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Machine of a host as its controller describes it.
+    """Machine of a host as described by its controller.
 
     Attributes:
-        machine: None where there is none, and in a rehearsal.
-        problems: what keeps it from being provisioned.
-        is_away: its controller does not answer, or answers with errors, as while it starts.
+        machine: machine at the address of the host; None without one, and in a rehearsal.
+        problems: differences that prevent provisioning.
+        is_away: True if the controller does not answer or answers with errors, as during its start.
     """
 
     machine: DiscoveredMachine | None
@@ -161,7 +161,7 @@ _Decider = Callable[[HostPlan, HostRecord, IronicNode, Seen | None], Decision]
 
 
 def steps_of(plan: HostPlan) -> tuple[ProvisioningStep, ...]:
-    """Return the steps of a host."""
+    """Return the steps of a host, without those that its group does not use."""
     left_out = set()
     if not plan.group.secure_boot:
         left_out.add(ProvisioningStep.SECURED)
@@ -171,7 +171,7 @@ def steps_of(plan: HostPlan) -> tuple[ProvisioningStep, ...]:
 
 
 def is_at(plan: HostPlan, record: HostRecord, until: ProvisioningStep) -> bool:
-    """Return True if a host has passed all its steps up to one, which need not be among them."""
+    """Return True if a host has passed all its steps up to ``until``, which its group may not use."""
     order = tuple(ProvisioningStep)
     wanted = order[: order.index(until) + 1]
     return all(step in record.done for step in steps_of(plan) if step in wanted)
@@ -185,15 +185,15 @@ def decide(
     cluster: str,
     now: float,
 ) -> Decision | None:
-    """Return what comes next for a host; None where it is done or left alone.
+    """Return the next decision for a host; None if it is done or was left out.
 
     Args:
-        plan: of the host.
-        record: of the journal.
-        node: as Ironic has it; None where it has none.
-        seen: its machine, read since the last act; None where it was not read.
-        cluster: whose node it has to be.
-        now: on the clock of the journal.
+        plan: plan of the host.
+        record: progress of the host.
+        node: node in Ironic; None if it does not exist.
+        seen: machine as read after the last act; None if it was not read.
+        cluster: name of the cluster that must own the node.
+        now: time on the clock of the journal, in s.
     """
     if record.failure is not None:
         return None
@@ -204,11 +204,12 @@ def decide(
         return Failed(step, wrong)
     if node is None:
         if step is ProvisioningStep.ENROLLED:
-            # A machine that is not the one that is meant is not even made known to Ironic.
+            # Check the machine first: another machine must not even be enrolled in Ironic.
             return _look(step, seen) or _try(record, step, Act.CREATE, None)
         return Failed(
-            step, "its node is no longer in Ironic: 'provision --retry' begins at the beginning"
+            step, "Ironic no longer has its node: 'provision --retry' starts from the beginning"
         )
+    # Ironic locks a node during a transition: no act would be accepted.
     if node.provision_state in _UNDER_WAY:
         return _wait(record, step, node, now)
     if node.maintenance:
@@ -220,7 +221,7 @@ def decide(
         and record.begun is not None
         and now - record.begun <= AWAY_S
     ):
-        return Wait()  # controllers go away while they start with their new firmware
+        return Wait()  # controllers are unreachable while they start with new firmware
     return _DECISIONS[step](plan, record, node, seen)
 
 
@@ -229,9 +230,7 @@ def _not_ours(node: IronicNode, cluster: str) -> str | None:
     owner = own.get("cluster") if isinstance(own, Mapping) else None
     if owner == cluster:
         return None
-    return (
-        f"Ironic has a node of this name that is not of '{cluster}' ({owner or 'made by others'})"
-    )
+    return f"Ironic has a node of this name that does not belong to '{cluster}' ({owner or 'created by others'})"
 
 
 def _wait(record: HostRecord, step: ProvisioningStep, node: IronicNode, now: float) -> Decision:
@@ -245,7 +244,7 @@ def _wait(record: HostRecord, step: ProvisioningStep, node: IronicNode, now: flo
 def _try(
     record: HostRecord, step: ProvisioningStep, act: Act, error: str | None, detail: str = ""
 ) -> Decision:
-    """Return the act, or the failure where it was tried often enough."""
+    """Return the act, or a failure after ``TRIES`` tries."""
     name = f"{act} {detail}".strip()
     if record.acts.get(name, 0) >= TRIES:
         return Failed(step, f"{name} failed {TRIES} times: {error or 'no reason was given'}")
@@ -275,7 +274,7 @@ def _inspected(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen 
 
 
 def _look(step: ProvisioningStep, seen: Seen | None) -> Decision | None:
-    """Return that a machine is to be read, or that it is another one; None where it is the one that is meant."""
+    """Return the decision to read the machine, or a failure if it is not the planned one; None if it is."""
     if seen is None:
         return Do(step, Act.READ)
     return Failed(step, "; ".join(seen.problems)) if seen.problems else None
@@ -284,7 +283,7 @@ def _look(step: ProvisioningStep, seen: Seen | None) -> Decision | None:
 def facts_against(
     plans: Sequence[HostPlan], machines: Sequence[DiscoveredMachine]
 ) -> dict[str, Seen]:
-    """Return each host's machine, and what it has otherwise than the blueprint means it or does not tell."""
+    """Return the machine of each host, with its differences from the blueprint and the facts that it does not report."""
     by_host = {plan.name: plan for plan in plans}
     made: dict[str, Seen] = {}
     for line in compare([plan.machine for plan in plans], machines):
@@ -297,14 +296,14 @@ def facts_against(
             problems = [f"{machine.state.value}: {machine.reason}"]
         serial = by_host[line.host].machine.serial
         if machine is not None and machine.readable and machine.serial is None and serial:
-            # It is known by its address alone, at which another machine may be.
+            # Only the address matches, and another machine may have it.
             problems.append(
-                f"its controller does not tell its serial number, and {serial} is planned"
+                f"its controller does not report its serial number, but {serial} is planned"
             )
         planned = by_host[line.host].machine.accelerators
         if machine is not None and machine.readable and machine.accelerators is None and planned:
-            text = "its controller does not tell its accelerators"
-            problems.append(f"{text}, and {planned} are planned")
+            text = "its controller does not report its accelerators"
+            problems.append(f"{text}, but {planned} are planned")
         is_away = machine is not None and machine.state in _AWAY
         made[line.host] = Seen(machine, tuple(problems), is_away)
     return made
@@ -326,9 +325,9 @@ def _firmware(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen |
         if part not in other:
             continue
         file = plan.firmware.get(part)
-        text = f"{part} is {other[part]}, and {wanted[part]} is planned"
+        text = f"{part} is {other[part]}, but {wanted[part]} is planned"
         if file is None or file.version != wanted[part]:
-            return Failed(step, f"{text}: no file of 'provisioning.firmware' brings it there")
+            return Failed(step, f"{text}: 'provisioning.firmware' has no file of that version")
         if file.checksum is None:
             return Failed(step, f"{text}: the file '{file.name}' has no checksum")
         act = Act.UPDATE
@@ -337,8 +336,11 @@ def _firmware(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen |
         elif node.provision_state not in {"manageable", "clean failed"}:
             return Failed(step, f"{text}: its node is '{node.provision_state}'")
         is_stuck = machine.state in _STUCK
+        # Before the last try, restart the controller: a hung update service rejects every file.
         if is_stuck or record.acts.get(f"{act} {part}", 0) == TRIES - 1:
-            if not record.acts.get(f"{Act.RESTART} {part}"):  # some take no update before
+            if not record.acts.get(
+                f"{Act.RESTART} {part}"
+            ):  # some controllers accept no update before a restart
                 return Do(step, Act.RESTART, part)
             if is_stuck:
                 return Failed(step, f"{text}: {machine.state.value}: {machine.reason}")
@@ -350,14 +352,14 @@ def _firmware(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen |
 
 
 def split_firmware_note(note: str) -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return the versions that were read back by component, and the components that were not told."""
+    """Return the versions that were read back by component, and the components that were not reported."""
     told, _, open_ones = note.removeprefix(_TOLD).partition(_OPEN)
     pairs = (text.partition(" ") for text in told.split(", "))
     return {part: version for part, _, version in pairs}, frozenset(open_ones.split(", "))
 
 
 def image_note(image: Image) -> str:
-    """Return the note of a host that has an image."""
+    """Return the note for the journal about an installed image."""
     kind, _, digest = (image.checksum or "").partition(":")
     return f"{image.name} ({kind} {digest[:12]})"
 
@@ -373,7 +375,8 @@ def _cleaned(plan: HostPlan, record: HostRecord, node: IronicNode, _: Seen | Non
     if record.renewing and node.provision_state in {"active", "deploy failed", "error"}:
         return _try(record, step, Act.UNDEPLOY, node.last_error)
     return Failed(
-        step, f"its node is in the state '{node.provision_state}': something else was done to it"
+        step,
+        f"its node is in the state '{node.provision_state}': it was changed by something other than 'provision'",
     )
 
 
@@ -384,8 +387,8 @@ def _imaged(plan: HostPlan, record: HostRecord, node: IronicNode, _: Seen | None
     digest = plan.image.checksum.partition(":")[2]
     own = node.instance_info.get("image_os_hash_value") == digest
     if node.provision_state == "active":
-        # The node has the new image's name before it is written: it counts when the node's state has
-        # changed since the writing was begun.
+        # Ironic sets the name of the new image before it writes it. So the name proves nothing until the
+        # state of the node has changed after the start of the write.
         begun = {name for name in record.acts if name.startswith((Act.REBUILD, Act.DEPLOY))}
         last = f"{Act.REBUILD} {node.updated}"
         if own and (not record.renewing or (begun and last not in begun)):
@@ -406,7 +409,7 @@ def _secured(plan: HostPlan, record: HostRecord, node: IronicNode, seen: Seen | 
     if machine is None:
         return Passed(step, "rehearsed")
     if machine.secure_boot is None:
-        return Failed(step, "its controller does not tell if secure boot is on")
+        return Failed(step, "its controller does not report if secure boot is on")
     if not machine.secure_boot:
         return Failed(step, "secure boot is off")
     return Passed(step)

@@ -1,4 +1,4 @@
-"""Nodes of Ironic as the blueprint means them: bodies of requests, as pure functions of the plan."""
+"""Requests to Ironic for the hosts of a blueprint, as pure functions of the plan."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from rackwright.model.provisioning import (
 from rackwright.plan.expansion import SitePlan
 
 FIRMWARE_ORDER = ("bmc", "bios", "cpld", "nvswitch", "gpu", "nic", "nvme", "psu")
-"""Order in which components are updated: the controller writes the others."""
+"""Order of firmware updates: the controller comes first because it writes the others."""
 REHEARSAL = "fake-hardware"
-"""Driver of Ironic that pretends."""
+"""Driver of Ironic that simulates every step."""
 _FAKE = {f"{name}_interface": "fake" for name in
          ("boot", "deploy", "management", "power", "inspect", "firmware")}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class HostPlan:
-    """Way of one host through Ironic.
+    """Plan to provision one host through Ironic.
 
     Attributes:
-        machine: as the blueprint means it.
-        group: how its node group is installed.
-        image: that it is installed from.
-        agent: that installs it; None where the blueprint has none for its architecture.
-        firmware: files for its product by component, in the order in which they are written.
-        place: in the supply.
-        domain: of its name; empty where the site has none.
-        address: by which it is reached when it is installed; None where the site has none.
+        machine: planned machine of the host.
+        group: installation settings of its node group.
+        image: image to install.
+        agent: agent that installs the image; None if the blueprint has none for the architecture.
+        place: rack and power sources of the host.
+        domain: domain of its name; empty without one.
+        address: management address of the installed host; None if the blueprint has none.
+        firmware: files for its product by component, in the order of the updates.
     """
 
     machine: ExpectedMachine
@@ -63,13 +63,13 @@ def host_plans(
     machines: Sequence[ExpectedMachine],
     addresses: Mapping[str, tuple[str, str]],
 ) -> tuple[HostPlan, ...]:
-    """Return the hosts that are provisioned, in the order of the blueprint.
+    """Return the provisioned hosts, in the order of the blueprint.
 
     Args:
-        site: of the hosts.
-        provisioning: of the site.
+        site: plan of the site.
+        provisioning: provisioning settings of the site.
         machines: all machines of the site.
-        addresses: domain and address of each host that has one.
+        addresses: domain and management address of each host that has one.
     """
     groups = {one.group: one for one in provisioning.groups}
     images = {one.name: one for one in provisioning.images}
@@ -86,7 +86,7 @@ def host_plans(
         if group is None:
             continue
         image = images[group.image]
-        # Of several files for a component, the one that is written has the version that is planned.
+        # Of several files for a component, prefer the one with the planned version.
         own: dict[str, FirmwareFile] = {}
         for file in files.get(machine.product, ()):
             if file.version == machine.firmware.get(file.component) or file.component not in own:
@@ -108,7 +108,7 @@ def host_plans(
 
 
 def limits_of(provisioning: Provisioning) -> PowerLimits:
-    """Return the most hosts that are switched on together."""
+    """Return the limits on hosts that are powered on together."""
     stated = provisioning.power_on
     if stated is None:
         return PowerLimits(16)
@@ -121,11 +121,11 @@ def node_body(
     """Return the request that creates a node.
 
     Args:
-        plan: of the host.
-        cluster: name of the cluster, by which the node is known as ours.
+        plan: plan of the host.
+        cluster: name of the cluster, which marks the node as its own.
         engine: Ironic of the site.
-        bmc: access to its controller.
-        password: of the controller; Ironic shows it to no one.
+        bmc: access to the controllers.
+        password: password of the controller, which Ironic never shows.
     """
     body: dict[str, Any] = {
         "name": plan.name,
@@ -162,15 +162,15 @@ def _capabilities(plan: HostPlan) -> Iterator[str]:
 
 
 def port_body(plan: HostPlan, uuid: str) -> dict[str, Any] | None:
-    """Return the request that creates the port from which a host starts; None where its address is not known."""
+    """Return the request that creates the port from which a host boots; None if its address is unknown."""
     if plan.machine.mac is None:
         return None
-    # Ports that inspection makes start nothing: pxe_enabled is false on them.
+    # Only this port boots the host: ports that inspection adds have pxe_enabled set to false.
     return {"node_uuid": uuid, "address": plan.machine.mac, "pxe_enabled": True}
 
 
 def instance_patch(plan: HostPlan) -> list[dict[str, Any]]:
-    """Return the patch that says what a host is installed from.
+    """Return the patch that sets the image of a host.
 
     Raises:
         ValueError: the image has no checksum.
@@ -186,12 +186,12 @@ def instance_patch(plan: HostPlan) -> list[dict[str, Any]]:
     }
     if plan.group.secure_boot is not None:
         info["capabilities"] = {"secure_boot": str(plan.group.secure_boot).lower()}
-    # As a whole: Ironic replaces no key that is not there yet.
+    # Replace the whole object: Ironic rejects the replacement of a key that does not exist yet.
     return [{"op": "replace", "path": "/instance_info", "value": info}]
 
 
 def config_drive(plan: HostPlan, keys: Sequence[str]) -> dict[str, Any]:
-    """Return name and authorised keys of a host, which cloud-init of the image reads."""
+    """Return the config drive with name and authorised keys of a host, for cloud-init in the image."""
     name = f"{plan.name}.{plan.domain}" if plan.domain else plan.name
     return {
         "meta_data": {
@@ -203,12 +203,12 @@ def config_drive(plan: HostPlan, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def firmware_steps(plan: HostPlan, component: str, *, rehearsal: bool) -> list[dict[str, Any]]:
-    """Return the clean steps that bring one component to its version; a rehearsal has a step that pretends."""
+    """Return the clean steps that update one component; in a rehearsal, a simulated step."""
     file = plan.firmware[component]
     if rehearsal:
         setting = {"component": component, "url": file.url}
         return [{"interface": "firmware", "step": "update", "args": {"settings": [setting]}}]
-    # Of the two steps of Ironic that update firmware, this one compares the checksum.
+    # Ironic has two steps that update firmware. Only this one verifies the checksum.
     image = {"url": file.url, "checksum": (file.checksum or "").partition(":")[2]}
     step = {"interface": "management", "step": "update_firmware"}
     return [{**step, "args": {"firmware_images": [image]}}]

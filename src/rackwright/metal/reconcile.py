@@ -1,4 +1,4 @@
-"""Reconciler: brings hosts from their controllers to their operating system, one act a host at a time."""
+"""Reconciler that takes hosts from their controllers to their operating system, one act per host at a time."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from rackwright.metal.waves import PowerLimits, PowerPlace, admitted
 from rackwright.model.provisioning import Provisioning
 
 ASKED_TOGETHER = 16
-"""Requests to Ironic, and hosts that are reached, at the same time."""
+"""Maximum number of parallel requests to Ironic."""
 _SWITCHING = frozenset({"inspecting", "cleaning", "deploying", "servicing", "deleting"})
-"""States in which a machine may be switched on at any moment; in the states that wait it runs."""
+"""States in which a machine may be powered on at any moment; in the waiting states it is already on."""
 _BUSY = frozenset({*_SWITCHING, "inspect wait", "clean wait", "wait call-back", "service wait"})
 _LOCKED = 409
 
 
 Reader = Callable[[Sequence[HostPlan]], Mapping[str, Seen]]
-"""Reads the machine of each host by its controller."""
+"""Function that reads the machine of each host from its controller."""
 Runner = Callable[[Act, Sequence[HostPlan]], Mapping[str, Ended]]
-"""Does an act of the last steps, and returns for each host how it ended."""
+"""Function that runs an act of the last steps and returns the result of each host."""
 
 
 @dataclass(frozen=True)
 class ProvisioningOutcome:
-    """End of a run.
+    """Outcome of a run.
 
     Attributes:
         records: progress by host.
-        left: hosts that are neither done nor left alone: the run was told to end before.
+        left: hosts that are neither done nor left out, because the run ended early.
     """
 
     records: Mapping[str, HostRecord]
@@ -64,24 +64,23 @@ class ProvisioningOutcome:
 
     @property
     def failed(self) -> Mapping[str, tuple[str, str]]:
-        """Hosts that are left alone, with step and reason."""
+        """Hosts that were left out, with step and reason."""
         return {host: one.failure for host, one in self.records.items() if one.failure is not None}
 
 
 @dataclass
 class Reconciler:
-    """Hosts of one site on their way.
+    """Provisioning of the hosts of one site.
 
     Attributes:
         cluster: name of the cluster.
-        plans: hosts, in the order in which they are switched on.
-        passwords: of the controllers, by host.
-        restart: restarts the controller of a host, and returns why it refuses.
-        limits: most hosts that are switched on together.
-        until: last step.
-        keys: public keys that hosts accept.
-        say: tells each step.
-        poll_s: seconds between two looks at Ironic.
+        plans: hosts, in the order in which they are powered on.
+        passwords: function that returns the password of a host's controller.
+        restart: function that restarts the controller of a host and returns the error, if any.
+        limits: limits on hosts that are powered on together.
+        until: last step to take.
+        say: function that reports progress.
+        poll_s: interval between two queries of Ironic, in s.
     """
 
     cluster: str
@@ -101,7 +100,7 @@ class Reconciler:
     _records: dict[str, HostRecord] = field(default_factory=dict, init=False)
 
     def run(self) -> ProvisioningOutcome:
-        """Take every host to the last step, or to a failure with its reason.
+        """Take every host to its last step, or to a failure with the reason.
 
         Raises:
             IronicError: Ironic does not answer.
@@ -112,6 +111,7 @@ class Reconciler:
             begun, waiting = self._look(nodes)
             if not begun and not waiting:
                 break
+            # After a started act the next decision may follow at once; otherwise wait for Ironic.
             if not begun:
                 self.sleep(self.poll_s)
         hosts = {plan.name for plan in self.plans}
@@ -120,7 +120,7 @@ class Reconciler:
         )
 
     def _look(self, nodes: Mapping[str, IronicNode]) -> tuple[int, int]:
-        """Decide for every host, and return how many acts were begun and how many hosts wait."""
+        """Decide for every host; return the number of started acts and the number of waiting hosts."""
         todo: list[tuple[HostPlan, Do]] = []
         unread: list[HostPlan] = []
         waiting = 0
@@ -148,7 +148,7 @@ class Reconciler:
         waiting += len(todo) - len(allowed)
         early = [one for one in allowed if one[1].act not in LATE]
         if early:
-            # Each act is in the journal before any is begun.
+            # Record all acts before the first starts, so that a killed run knows about each of them.
             with self.journal.together():
                 numbers = [self._write(plan, do) for plan, do in early]
             with ThreadPoolExecutor(ASKED_TOGETHER) as pool:
@@ -158,7 +158,7 @@ class Reconciler:
             with self.journal.together():
                 for (plan, do), number, answer in zip(early, numbers, answers, strict=True):
                     self._note(plan, do, number, answer)
-            # Ironic refused the others: they are asked for again after a pause.
+            # Ironic rejected the other acts: they are tried again after a pause.
             begun = sum(1 for answer in answers if answer is None)
             return begun, waiting + len(allowed) - begun
         begun = 0
@@ -172,7 +172,7 @@ class Reconciler:
     def _settle(
         self, plan: HostPlan, nodes: Mapping[str, IronicNode], seen: Seen | None
     ) -> Wait | Do | None:
-        """Write what is proven or failed, and return what is left to do for a host."""
+        """Record proven steps and failures of a host, and return its next act or wait; None if it is done."""
         record = self._records.setdefault(plan.name, HostRecord())
         while True:
             if is_at(plan, record, self.until):
@@ -198,9 +198,10 @@ class Reconciler:
     def _allowed(
         self, todo: Sequence[tuple[HostPlan, Do]], nodes: Mapping[str, IronicNode]
     ) -> list[tuple[HostPlan, Do]]:
-        """Return the acts that may begin now: those that switch machines on keep the limits."""
+        """Return the acts that may start now within the limits on powering machines on."""
         states = {plan.name: nodes[plan.name].provision_state
                   for plan in self.plans if plan.name in nodes}  # fmt: skip
+        # Hosts that Ironic already works on count against both limits, also those of an earlier run.
         room = self.provisioning.at_once - sum(1 for state in states.values() if state in _BUSY)
         switching = [plan.place for plan in self.plans if states.get(plan.name) in _SWITCHING]
         waiting: list[tuple[str, PowerPlace]] = [
@@ -221,7 +222,7 @@ class Reconciler:
             self.journal.end(number, "begun")
             return
         if answer.status == _LOCKED and "lock" in answer.summary:
-            # Ironic does something else with the node at this moment: this was no try.
+            # Ironic is busy with the node: this does not count as a try.
             name = f"{do.act} {do.detail}".strip()
             self._records[plan.name].acts[name] -= 1
             self.journal.end(number, "void")
@@ -269,7 +270,7 @@ class Reconciler:
             target = "active" if do.act is Act.DEPLOY else "rebuild"
             ironic.set_provision_state(name, target, configdrive=drive)
         elif do.act is Act.UNDEPLOY:
-            # A machine that replaces another starts from a port of its own.
+            # A replacement machine boots from another port than its predecessor.
             port = port_body(plan, node.uuid) if node is not None else None
             if port is not None and port["address"] not in ironic.ports(name):
                 ironic.create_port(port)
@@ -303,5 +304,5 @@ class Reconciler:
 
 
 def rehearsed(plans: Iterable[HostPlan]) -> dict[str, Seen]:
-    """Return what is seen of machines in a rehearsal, which has none."""
+    """Return empty observations for the hosts of a rehearsal, which has no machines."""
     return {plan.name: Seen(None) for plan in plans}

@@ -1,4 +1,4 @@
-"""Day two: what an installed host lacks of the blueprint since it was installed, and the steps that bring it there."""
+"""Renewal of installed hosts: differences from the blueprint since the installation, and the steps that fix them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rackwright.metal.lifecycle import ProvisioningStep, image_note, split_firmw
 from rackwright.metal.nodes import HostPlan
 
 _AFTER_FIRMWARE = frozenset({ProvisioningStep.CLEANED, ProvisioningStep.IMAGED})
-"""Steps that firmware leaves as they are."""
+"""Steps that a firmware update does not repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Renewal:
     """Renewal of one host.
 
     Attributes:
-        reasons: what is otherwise than the blueprint says.
-        steps: that are done again.
+        reasons: differences from the blueprint.
+        steps: steps to repeat.
     """
 
     reasons: tuple[str, ...]
@@ -27,7 +27,7 @@ class Renewal:
 
 
 def renewal_of(plan: HostPlan, record: HostRecord) -> Renewal | None:
-    """Return what has to be done again on a host; None where it is as the blueprint says, or was never accepted."""
+    """Return the renewal of a host; None if it is as in the blueprint, or was never accepted."""
     done = record.done
     is_accepted = ProvisioningStep.ACCEPTED in done
     if not is_accepted and not record.renewing:
@@ -42,7 +42,7 @@ def renewal_of(plan: HostPlan, record: HostRecord) -> Renewal | None:
         again |= set(steps)
     before, after = done.get(ProvisioningStep.IMAGED), image_note(plan.image)
     if before not in {None, after}:
-        reasons.append(f"its image is {before}, and {after} is planned")
+        reasons.append(f"its image is {before}, but {after} is planned")
         again |= set(steps[steps.index(ProvisioningStep.IMAGED) :])
     if wrong := _firmware(plan.machine.firmware, done.get(ProvisioningStep.FIRMWARE)):
         reasons.append(f"its firmware is not yet {', '.join(wrong)}")
@@ -52,7 +52,7 @@ def renewal_of(plan: HostPlan, record: HostRecord) -> Renewal | None:
 
 
 def _firmware(wanted: Mapping[str, str], note: str | None) -> list[str]:
-    """Return the versions that were not read back; none where the step is open or was rehearsed."""
+    """Return the planned versions that were not read back; empty before the step and after a rehearsal."""
     if note is None or note == "rehearsed":
         return []
     has, open_ones = split_firmware_note(note)

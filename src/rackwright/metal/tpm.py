@@ -1,4 +1,4 @@
-"""Structures of a TPM 2.0 (TCG library specification, parts 1 and 2), as bytes: keys, quotes and credentials."""
+"""Binary structures of a TPM 2.0: keys, quotes and credentials (TCG library specification, parts 1 and 2)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _SHA256, _ECC, _NULL, _ECDSA, _P256 = 0x000B, 0x0023, 0x0010, 0x0018, 0x0003
 _IN_ONE_TPM = 1 << 1 | 1 << 4 | 1 << 5
 """Attributes fixedTPM, fixedParent and sensitiveDataOrigin."""
 _SIGNS_ITS_OWN = 1 << 16 | 1 << 18
-"""Attributes restricted and sign: the key signs nothing that begins like a quote and is none."""
+"""Attributes restricted and sign: the key never signs external data that looks like a quote."""
 _DECRYPTS = 1 << 17
 _SPKI_P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 _FILE_OF_CREDENTIAL = bytes.fromhex("badcc0de00000001")
-"""Head of a credential as tpm2-tools read it from a file."""
+"""Header of a credential file of tpm2-tools."""
 
 
 class TpmStructureError(ValueError):
-    """Bytes that are not what a TPM writes."""
+    """Data that is not a valid structure of a TPM."""
 
 
 @dataclass
 class _Reader:
-    """Reads the fields of a structure one after the other."""
+    """Reader of the fields of a structure, one after the other."""
 
     left: bytes
 
@@ -52,12 +52,12 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Registers that a TPM has signed.
+    """Quote of registers, as signed by a TPM.
 
     Attributes:
-        nonce: that it was asked with.
-        registers: numbers of the registers of SHA-256, in their order.
-        digest: SHA-256 over their values.
+        nonce: random number of the request.
+        registers: numbers of the registers in the SHA-256 bank, ascending.
+        digest: SHA-256 over the values of the registers.
     """
 
     nonce: bytes
@@ -66,15 +66,15 @@ class Quote:
 
 
 def read_quote(message: bytes) -> Quote:
-    """Return what a TPM has signed.
+    """Parse a signed message of a TPM.
 
     Raises:
-        TpmStructureError: it is no quote of registers of SHA-256.
+        TpmStructureError: the message is not a quote of SHA-256 registers.
     """
     reader = _Reader(message)
     reader.expect(4, _GENERATED, "the magic number")
     reader.expect(2, _QUOTE, "the type")
-    reader.sized()  # name of the key: its signature says that already
+    reader.sized()  # name of the key: the signature already proves it
     nonce = reader.sized()
     reader.take(17 + 8)  # clock, and version of the TPM's firmware
     reader.expect(4, 1, "the number of banks")
@@ -87,7 +87,7 @@ def read_quote(message: bytes) -> Quote:
 
 
 def digest_of(values: Sequence[bytes]) -> bytes:
-    """Return the digest that a quote of registers with some values has."""
+    """Return the digest in a quote of registers with these values."""
     return hashlib.sha256(b"".join(values)).digest()
 
 
@@ -96,8 +96,8 @@ class AttestationKey:
     """Key of a TPM that signs quotes.
 
     Attributes:
-        name: by which the TPM knows it.
-        public: as DER (SubjectPublicKeyInfo).
+        name: name of the key in the TPM: hash of its public area.
+        public: public key as DER (SubjectPublicKeyInfo).
     """
 
     name: bytes
@@ -108,8 +108,8 @@ def read_key(sized: bytes) -> AttestationKey:
     """Return the key of a public area (``TPM2B_PUBLIC``).
 
     Raises:
-        TpmStructureError: the key is not one of ECDSA on P-256 that never leaves its TPM and signs its
-            statements alone.
+        TpmStructureError: the key is not an ECDSA key on P-256 that never leaves its TPM and signs only
+            statements of this TPM.
     """
     whole = _Reader(sized)
     area = whole.sized()
@@ -121,14 +121,16 @@ def read_key(sized: bytes) -> AttestationKey:
     if attributes & (_IN_ONE_TPM | _SIGNS_ITS_OWN) != _IN_ONE_TPM | _SIGNS_ITS_OWN or (
         attributes & _DECRYPTS
     ):
-        raise TpmStructureError(f"the key is not one for statements of one TPM ({attributes:#x})")
+        raise TpmStructureError(
+            f"the key is not restricted to signing statements of this TPM ({attributes:#x})"
+        )
     reader.sized()  # policy
     for value, name in ((_NULL, "its cipher"), (_ECDSA, "its scheme"), (_SHA256, "its hash"), (_P256, "its curve"), (_NULL, "its derivation")):  # fmt: skip
         reader.expect(2, value, name)
     x, y = reader.sized(), reader.sized()
     reader.end()
     if max(len(x), len(y)) > 32:
-        raise TpmStructureError("it is no point of P-256")
+        raise TpmStructureError("it is not a point on P-256")
     own = _SHA256.to_bytes(2, "big") + hashlib.sha256(area).digest()
     return AttestationKey(own, _SPKI_P256 + b"\x04" + x.rjust(32, b"\0") + y.rjust(32, b"\0"))
 
@@ -140,13 +142,13 @@ def derive(key: bytes, label: bytes, context: bytes, bits: int) -> bytes:
 
 
 def credential(seed: bytes, encrypted_seed: bytes, encrypted: bytes, name: bytes) -> bytes:
-    """Return the file that gives a secret to the TPM that has a key, for ``tpm2_activatecredential``.
+    """Return the credential file for ``tpm2_activatecredential``, from which the TPM decrypts the secret.
 
     Args:
         seed: random bytes.
-        encrypted_seed: the seed, encrypted for the endorsement key of the TPM.
-        encrypted: the secret with its size, encrypted by a key that is derived from the seed.
-        name: of the key that has to be in the same TPM.
+        encrypted_seed: seed, encrypted for the endorsement key of the TPM.
+        encrypted: secret with its size, encrypted with a key derived from the seed.
+        name: name of the key that must be in the same TPM.
     """
     integrity = hmac.digest(derive(seed, b"INTEGRITY", b"", 256), encrypted + name, "sha256")
     blob = _sized(integrity) + encrypted
@@ -160,30 +162,30 @@ def _sized(data: bytes) -> bytes:
 def check_quote(
     message: bytes, nonce: bytes, values: Mapping[int, bytes], accepted: Mapping[int, Sequence[str]]
 ) -> str | None:
-    """Return why registers are not as accepted; None where they are. The signature was verified before.
+    """Return the reason why a quote is not accepted; None if it is. Its signature must be verified before.
 
     Args:
-        message: that the TPM has signed.
-        nonce: that it was asked with.
-        values: of the registers, as the host tells them.
-        accepted: values of each register, in hex.
+        message: message that the TPM signed.
+        nonce: random number of the request.
+        values: values of the registers, as reported by the host.
+        accepted: accepted values of each register, in hex.
 
     Raises:
-        TpmStructureError: the message is no quote.
+        TpmStructureError: the message is not a quote.
     """
     quote = read_quote(message)
     if not hmac.compare_digest(quote.nonce, nonce):
-        return "its TPM answered another question: the quote is an old one"
+        return "its TPM sent an old quote: the nonce is another one"
     wanted = tuple(sorted(accepted))
     if quote.registers != wanted or sorted(values) != list(wanted):
         return f"its TPM quoted the registers {', '.join(map(str, quote.registers)) or 'none'}"
     if digest_of([values[number] for number in wanted]) != quote.digest:
-        return "the registers that it tells are not those that its TPM has signed"
+        return "the registers that it reports are not those that its TPM signed"
     wrong = [number for number in wanted if values[number].hex() not in accepted[number]]
     if not wrong:
         return None
     told = "; ".join(
-        f"PCR {number} is {values[number].hex()}, and {' or '.join(accepted[number])} is accepted"
+        f"PCR {number} is {values[number].hex()}, accepted is {' or '.join(accepted[number])}"
         for number in wrong
     )
-    return f"it has started something else: {told}"
+    return f"it started software that is not accepted: {told}"

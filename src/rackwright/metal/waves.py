@@ -1,4 +1,4 @@
-"""Order in which hosts are switched on, so that inrush currents do not add up."""
+"""Limits on hosts that are powered on together, because their inrush currents add up."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PowerPlace:
-    """Place of a host in the supply.
+    """Place of a host in the power distribution.
 
     Attributes:
-        rack: in which it stands.
+        rack: rack of the host.
         feeds: power sources of that rack.
     """
 
@@ -22,12 +22,12 @@ class PowerPlace:
 
 @dataclass(frozen=True, slots=True)
 class PowerLimits:
-    """Most hosts that are switched on at the same time.
+    """Maximum numbers of hosts that are powered on at the same time.
 
     Attributes:
-        together: of the site.
-        per_rack: of one rack; None without a limit.
-        per_feed: on one power source; None without a limit.
+        together: maximum for the site.
+        per_rack: maximum for one rack; None for no limit.
+        per_feed: maximum for one power source; None for no limit.
     """
 
     together: int
@@ -40,12 +40,12 @@ def admitted(
     switching: Iterable[PowerPlace],
     limits: PowerLimits,
 ) -> tuple[str, ...]:
-    """Return the hosts that may be switched on now, in the order in which they wait.
+    """Return the hosts that may be powered on now, in the order of ``waiting``.
 
     Args:
-        waiting: hosts that are to be switched on, with their places.
-        switching: places of the hosts that are being switched on.
-        limits: that hold for both together.
+        waiting: hosts to power on, with their places.
+        switching: places of the hosts that are being powered on.
+        limits: limits on both together.
     """
     busy = tuple(switching)
     total = len(busy)
@@ -55,6 +55,7 @@ def admitted(
     for host, place in waiting:
         if total >= limits.together:
             break
+        # A host that must wait does not hold up hosts of other racks and feeds.
         if limits.per_rack is not None and racks[place.rack] >= limits.per_rack:
             continue
         if limits.per_feed is not None and any(
@@ -71,7 +72,7 @@ def admitted(
 def waves(
     hosts: Sequence[tuple[str, PowerPlace]], limits: PowerLimits
 ) -> tuple[tuple[str, ...], ...]:
-    """Return hosts in waves that keep the limits, each host once, if no wave overlaps the next one."""
+    """Return the hosts in waves that keep the limits, each host once; waves must not overlap in time."""
     left = list(hosts)
     made = []
     while left:

@@ -1,6 +1,6 @@
-"""Sites that schedule as one: a Slurm federation, its database, data sets, and bursts into another site.
+"""Federation of sites with its database and data sets, and bursts into another site.
 
-Limits are those of SchedMD's guide to federated scheduling (``federation.html``) and of ``sacctmgr(1)``.
+Limits are from SchedMD's Federated Scheduling Guide (``federation.html``) and ``sacctmgr(1)``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _DATABASE = "the accounting database has to move with it"
 _REPLICA = "MariaDB and slurmdbd start again; controllers keep records meanwhile"
 
 MOST_CLUSTERS = 63
-"""Clusters of a federation: six bits of a job id name the cluster that it came from."""
+"""Maximum number of clusters of a federation: six bits of a job id identify its cluster."""
 
 MOST_UID = 2**32 - 2
-"""Largest number of an account: the one above means no account (``chown(2)``)."""
+"""Largest UID: the next one means no user (``chown(2)``)."""
 
 SlurmVersion = Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
 Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
@@ -116,7 +116,7 @@ class FederationDatabase(Model):
     def _stands_elsewhere(self) -> FederationDatabase:
         if self.replica is not None and self.replica.site == self.site:
             raise ValueError(
-                f"the replica stands at '{self.site}', like the database: name another site"
+                f"the replica is at '{self.site}', like the database: choose another site"
             )
         return self
 
@@ -147,7 +147,7 @@ class Federation(Model):
         for site in (self.database.site, *(() if replica is None else (replica.site,))):
             if site not in names:
                 raise ValueError(
-                    f"the database stands at '{site}', which is no site of the federation"
+                    f"the database is at '{site}', which is not a site of the federation: choose one of {', '.join(names)}"
                 )
         if len(self.sites) > MOST_CLUSTERS:
             raise ValueError(
@@ -201,7 +201,7 @@ class Burst(Model):
     def _spends_something(self) -> Burst:
         if self.budget <= 0:
             raise ValueError(
-                f"the budget of the burst of '{self.partition}' is 0 USD, with which no host ever "
-                "starts: give an amount, or leave the burst out"
+                f"the budget of the burst of '{self.partition}' is 0 USD, so no host could start: set an "
+                "amount, or remove the burst"
             )
         return self

@@ -1,1 +1,1 @@
-"""The report as one page of HTML, with drawings that answer to clicks; it loads nothing from elsewhere."""
+"""Report as one interactive HTML page with drawings, which loads nothing from elsewhere."""

@@ -1,4 +1,4 @@
-"""The headroom of every budget as rows of the page."""
+"""Rows of the page with the headroom of every budget."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from rackwright.report.overview.summary import TIGHT
 from rackwright.report.wording import printable
 
 _GIVEN = frozenset({"W", "VA", "A", "kg", "kg/m2", "L/min", "CFM"})
-"""Units of what a hall gives to its racks."""
+"""Units of the resources of a hall: power, cooling and weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """One budget where least of it is left.
+    """Budget at the subject with the least headroom.
 
     Attributes:
         state: ``broken``, ``warns``, ``unknown``, ``tight``, ``exact`` or ``fine``.
-        used: share of the limit that is used, in percent of the bar.
-        share: what is left of the limit, in words.
-        left: the same in its unit.
-        value: value and limit.
+        used: used share of the limit, in % of the bar.
+        share: headroom as a share of the limit, in words.
+        left: headroom in the unit of the limit, in words.
+        value: value and limit, in words.
         policy: id of the rule.
-        what: what is measured.
-        where: the subject, and how many there are more.
-        place: where that is on the page.
+        what: name of the measure.
+        where: subject, with the number of further ones.
+        place: place of the subject on the page.
     """
 
     state: str
@@ -49,7 +49,7 @@ class BudgetRow:
 
 
 def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow]:
-    """Yield every budget: those that decide first, and of equal weight the worst first."""
+    """Yield every budget: blocking ones first, and within equal rank the smallest headroom first."""
     for one in sorted(budgets(results), key=_weight):
         row, others = one.worst, len(one.rows) - 1
         name = printable(row.result.subject.name)
@@ -68,7 +68,7 @@ def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow
 
 
 def _weight(one: BudgetHeadroom) -> int:
-    """Return the place of a budget among others: what blocks, what a hall has to give, what warns, the rest."""
+    """Return the rank of a budget: blocking, resources of a hall, warnings, the rest."""
     row = one.worst
     if row.is_exact or row.left is None:
         return 4

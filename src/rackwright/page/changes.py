@@ -1,4 +1,4 @@
-"""Changes against a base, as rows of the page."""
+"""Rows of the page with the changes against a base."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rackwright.report.escaping import shortened
 from rackwright.report.wording import printable
 
 MOST_ROWS = 200
-"""Rows of a table; more are counted."""
+"""Maximum number of rows of a table; further rows are counted."""
 LONGEST = 600
-"""Most characters of a cell."""
+"""Maximum length of a cell, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeTable:
-    """A table of the change.
+    """Table of changes.
 
     Attributes:
-        title: what it is of.
-        head: heads of its columns.
-        rows: its cells.
-        more: rows beyond those.
-        numbers: columns that are numbers, counted from 0.
+        title: title of the table.
+        head: titles of the columns.
+        rows: cells of the rows.
+        more: number of further rows.
+        numbers: indices of columns with numbers, from 0.
     """
 
     title: str
@@ -38,7 +38,7 @@ class ChangeTable:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """A change: its verdict, its two sides, and what is otherwise. Tables without rows are left out."""
+    """Comparison with the base: verdict, both sides and the differences. Tables without rows are omitted."""
 
     headline: str
     sides: str
@@ -46,7 +46,7 @@ class ChangeView:
 
 
 def view_change(comparison: Comparison) -> ChangeView:
-    """Return the comparison on the page."""
+    """Return the comparison for the page."""
     found = comparison.findings
     tables = [
         _findings("New findings", found.new),

@@ -1,8 +1,7 @@
-"""The page: one file that opens from a disk, an artefact or a mail, and loads nothing.
+"""HTML page in one file for a disk, an artefact or a mail, which loads nothing.
 
-What is from the blueprint is text: the template escapes it, the drawings do, and the data of the
-page's program cannot end the element that it stands in. A policy of the page itself lets run that one
-program alone, by its digest.
+Values of the blueprint are always text: the template and the drawings escape them, and the data of the page's script
+cannot end its element. The content security policy allows only this script, by its digest.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from rackwright.resources import bundled
 from rackwright.templating import render_file
 
 FIRST_BUDGETS, FIRST_FINDINGS = 12, 8
-"""Rows that are shown at once; the others are folded."""
+"""Number of rows that are shown at once; further rows are folded."""
 _UNSAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 
 
@@ -59,12 +58,12 @@ def render_page(
     """Return the page of a plan.
 
     Args:
-        plan: what is drawn.
-        report: what the policies found in it.
-        comparison: of the plan with a base.
-        uncompared: why there is none, though a base is named.
-        source: file and revision that the plan was read from, and the day; empty where it has none.
-        name_of: name of a field, as the blueprint is written; as in the full form if omitted.
+        plan: plan to draw.
+        report: results of the policies.
+        comparison: comparison of the plan with a base; None without a base.
+        uncompared: reason for a missing comparison, if a base was given.
+        source: file, revision and date of the plan; empty if unknown.
+        name_of: function that returns the name of a field as written in the blueprint; the full form if omitted.
     """
     folder = bundled("templates") / "page"
     places = Places(plan)
@@ -125,14 +124,14 @@ def render_page(
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows of a table or a list; with words they are folded behind them."""
+    """Rows of a table or a list, folded behind ``words`` if it is set."""
 
     rows: Sequence[BudgetRow] | Sequence[FindingRow]
     words: str = ""
 
 
 def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
-    """Return those that decide, those with more headroom, and what has none that could be used."""
+    """Return the budgets in three parts: decisive, with more headroom, and exact ones without any."""
     known = [row for row in rows if row.state not in {"unknown", "exact"}]
     unknown = [row for row in rows if row.state == "unknown"]
     exact = [row for row in rows if row.state == "exact"]
@@ -147,19 +146,19 @@ def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
 
 
 def _finding_groups(rows: Sequence[FindingRow]) -> list[RowGroup]:
-    """Return the findings that block and some of the others, then the rest."""
+    """Return the blocking findings with some of the others, then the rest."""
     first = max(FIRST_FINDINGS, sum(row.state in {"crash", "blocks"} for row in rows))
     groups = [RowGroup(rows[:first]), RowGroup(rows[first:], f"{len(rows) - first} more findings")]
     return [group for group in groups if group.rows]
 
 
 def embedded(data: Any) -> str:
-    """Return ``data`` as JSON in an element of HTML: no text in it can end the element or begin another."""
+    """Return ``data`` as JSON for an HTML element; no text in it can end the element or start another."""
     return json.dumps(data, separators=(",", ":")).translate(_UNSAFE)
 
 
 def _content_policy(style: str, program: str) -> str:
-    """Return the content policy of the page: its own style, its own program, and nothing else."""
+    """Return the content security policy of the page: its own style and script, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; "

@@ -1,4 +1,4 @@
-"""Findings as rows of the page, each with its place on it."""
+"""Rows of the page with findings and their places."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rackwright.policy.engine import Report, Result
 from rackwright.report.wording import FOUND, alike, explanation, in_preview, is_counted, printable
 
 MOST_FINDINGS = 1_000
-"""Findings that are shown, equal ones as one."""
+"""Maximum number of findings that are shown; equal ones count as one."""
 MOST_SUBJECTS = 40
-"""Subjects of equal findings that have a button each."""
+"""Maximum number of subjects of equal findings with a button each."""
 _ORDER = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN, Outcome.WAIVED)
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectRow:
-    """A subject of a finding and its place on the page, where it has one."""
+    """Subject of a finding, with its place on the page if it has one."""
 
     name: str
     place: Place | None
@@ -27,19 +27,19 @@ class SubjectRow:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding, or several that differ in their subjects alone.
+    """One finding, or several that differ only in their subjects.
 
     Attributes:
-        number: counted from 0; its row is ``f`` and the number.
+        number: number from 0; the id of its row is ``f`` and the number.
         state: ``crash``, ``blocks``, ``unknown``, ``warns``, ``preview`` or ``waived``.
-        weight: the same in words.
+        weight: state in words.
         policy: id of the rule.
-        title: what the rule demands.
-        lines: the message, how it stands, why, and the fix.
-        location: the line of the blueprint; empty where there is none.
-        subjects: where it is.
-        more: subjects beyond those.
-        places: the place of every subject, without those that have none.
+        title: requirement of the rule.
+        lines: message, exceptions, contributors and fix.
+        location: line of the blueprint; empty without one.
+        subjects: subjects of the finding.
+        more: number of further subjects.
+        places: places of all subjects that have one.
     """
 
     number: int
@@ -55,7 +55,7 @@ class FindingRow:
 
 
 def finding_rows(report: Report, places: Places) -> list[FindingRow]:
-    """Return the findings: what blocks first, then what warns or is not known, then what is waived."""
+    """Return the findings: blocking ones first, then warnings and unknowns, then waived ones."""
     shown = [r for r in report.results if r.outcome in {*FOUND, Outcome.WAIVED}]
     groups = sorted(alike(shown), key=lambda same: _gravity(same[0]))
     return [_row(number, same, places) for number, same in enumerate(groups)]
@@ -103,7 +103,7 @@ def _weight(result: Result) -> str:
 
 
 def pieces(rows: Sequence[FindingRow]) -> Iterator[dict[str, object]]:
-    """Yield the data of each finding for the page's program: a short name, and its place."""
+    """Yield the short name and the place of each finding, for the script of the page."""
     for row in rows:
         yield {
             "t": f"{row.policy} {row.weight}: {row.lines[0]}",
@@ -113,6 +113,6 @@ def pieces(rows: Sequence[FindingRow]) -> Iterator[dict[str, object]]:
 
 
 def place_data(place: Place) -> dict[str, object]:
-    """Return a place as plain data, without what it does not have."""
+    """Return a place as plain data, without empty values."""
     named = {"c": place.classes, "o": place.source, "w": place.cooling, "f": place.fabric}
     return {"i": place.site} | {key: value for key, value in named.items() if value}

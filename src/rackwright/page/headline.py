@@ -1,4 +1,4 @@
-"""The headline of the page: what fits and the next limit, or what stands in the way, in words."""
+"""Headline of the page: the design and its next limit, or the findings that block it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rackwright.policy.engine import Report
 
 
 def headline(plan: Plan, report: Report, rows: Sequence[BudgetRow]) -> str:
-    """Return one sentence about the design, and one about the limit that it meets next.
+    """Return one sentence about the design and one about its next limit.
 
     Args:
-        plan: what is judged.
-        report: what the policies found in it.
-        rows: its budgets, those that decide first.
+        plan: plan of the design.
+        report: results of the policies.
+        rows: budgets, decisive ones first.
     """
     count = sum(group.hosts for group in plan.groups if group.compute)
     servers = f"{count:,} {'server' if count == 1 else 'servers'}"

@@ -1,4 +1,4 @@
-"""Training jobs of a plan as views of the page: what each gets, its step, and what would change it."""
+"""Views of training jobs for the page: throughput, step and possible improvements."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rackwright.report.wording import printable
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """One workload.
+    """View of one workload.
 
     Attributes:
         headline: model, precision and place.
-        problem: why there is no prediction; empty where there is one.
+        problem: reason for a missing prediction; empty if there is one.
         facts: names and values.
-        drawing: bars of its step; empty without one.
-        bottleneck: part that takes most of the step, with its share.
-        changes: gain, field and change, the largest gain first.
+        drawing: bars of the step; empty without a prediction.
+        bottleneck: longest part of the step, with its share.
+        changes: gain, field and change, largest gain first.
     """
 
     headline: str
@@ -38,7 +38,7 @@ class JobView:
 
 
 def job_views(plan: Plan, name_of: Callable[[Path], str]) -> Iterator[JobView]:
-    """Yield each workload of a plan; ``name_of`` gives the name of a field as the blueprint is written."""
+    """Yield a view of each workload of a plan; ``name_of`` returns the name of a field as written in the blueprint."""
     for one in plan.predictions:
         if one.step is None:
             problem = "; ".join(printable(text) for text, _ in one.lacking)

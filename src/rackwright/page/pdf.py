@@ -1,4 +1,4 @@
-"""The page on paper: printed by a browser of the machine, without a network and without a profile of the user."""
+"""Page as PDF, printed by a browser of this machine without network access and without the profile of the user."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BROWSERS: Final = (
     "google-chrome-stable",
     "chrome",
 )
-"""Names of browsers that print, in the order in which they are looked for."""
+"""Names of browsers that can print, in the order of the search."""
 TIMEOUT_S: Final = 300
 
 
 def find_browser() -> str:
-    """Return the path of a browser that prints.
+    """Return the path of a browser that can print.
 
     Raises:
-        ExternalToolError: there is none on PATH.
+        ExternalToolError: there is no such browser on PATH.
     """
     for name in BROWSERS:
         if path := shutil.which(name):
@@ -41,7 +41,7 @@ def print_page(page: str) -> bytes:
     """Return a page as PDF.
 
     Raises:
-        ExternalToolError: there is no browser, or it printed nothing; its last words.
+        ExternalToolError: there is no browser, or it printed nothing; with its last output.
     """
     browser = find_browser()
     with tempfile.TemporaryDirectory(prefix="rackwright-pdf-", ignore_cleanup_errors=True) as name:

@@ -1,4 +1,4 @@
-"""Places of findings on the page: racks, a power source, a hall, a loop, a fabric."""
+"""Places of findings on the page: racks, power sources, halls, loops and fabrics."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rackwright.plan.expansion import SitePlan
 from rackwright.plan.model import Plan
 
 LONGEST = 12
-"""Parts of the longest place that is looked up."""
+"""Maximum length of a path that is looked up, in parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place in a site's drawings, by the names that they show.
+    """Place in the drawings of a site, by the names in them.
 
-    Nothing but the site means all of it.
+    A place with only a site means the whole site.
 
     Attributes:
         site: number of the bare-metal site.
         classes: numbers of classes of racks.
         source: name of a power source.
-        cooling: name of a hall, a loop or a circuit, as the cooling drawing has it.
+        cooling: name of a hall, a loop or a circuit in the cooling drawing.
         fabric: name of a fabric.
     """
 
@@ -38,12 +38,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a plan by their paths in the blueprint."""
+    """Places of a plan by their paths in the blueprint."""
 
     plan: Plan
 
     def of(self, path: Path) -> Place | None:
-        """Return the place that ``path`` lies in; None where nothing is drawn of it."""
+        """Return the place that contains ``path``; None if no drawing shows it."""
+        # The longest known prefix is the most specific place.
         for end in range(min(len(path), LONGEST), 0, -1):
             if (found := self._known.get(path[:end])) is not None:
                 return found

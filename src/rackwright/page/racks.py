@@ -1,4 +1,4 @@
-"""The elevations of a site: one for all racks with equal content, and the words of each rack in it."""
+"""Elevations of a site: one for all racks with equal content, and the texts of each rack in it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rackwright.report.overview.rack import RackView, view_rack
 from rackwright.report.wording import printable, quantity_of
 
 LARGEST = 6_000_000
-"""Most characters of all elevations of a page: classes beyond it have their numbers alone."""
+"""Maximum size of all elevations of a page, in characters; further classes only have their numbers."""
 
 _OWN = re.compile(r'(data-t="[^"]*">)[^<]*')
 
 
 @dataclass
 class Elevations:
-    """The elevations of a page, each once.
+    """Elevations of a page without duplicates.
 
     Attributes:
-        drawn: as SVG.
+        drawn: elevations as SVG.
     """
 
     drawn: list[str]
@@ -40,7 +40,7 @@ class Elevations:
         return cls([], {})
 
     def add(self, drawing: Drawing) -> int | None:
-        """Return the number of an elevation, whatever the words of its rack alone; None beyond the bound."""
+        """Return the number of an elevation, regardless of the texts of its rack; None beyond the maximum size."""
         key, svg = _OWN.sub(r"\1", drawing.body), drawing.inline()
         if key not in self._numbers:
             if self._size + len(svg) > LARGEST:
@@ -52,7 +52,7 @@ class Elevations:
 
 
 def rack_data(plan: Plan, site: SitePlan, elevations: Elevations) -> dict[str, Any]:
-    """Return the classes of racks, and each rack by its name, for the page's program."""
+    """Return the classes of racks, and the racks by name, for the script of the page."""
     cables = cables_of(site)
     classes = []
     for own in site.racks:
@@ -102,7 +102,7 @@ def _facts(own: RackClass) -> list[tuple[str, str]]:
 
 
 def _fates(view: RackView) -> list[tuple[str, str]]:
-    """Return the fates of the devices after the loss of each feed."""
+    """Return the states of the devices after the loss of each feed."""
     found: dict[str, list[str]] = {}
     for one in view.fates:
         if any(feed.feed == one.lost for feed in view.feeds):

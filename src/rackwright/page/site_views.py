@@ -1,4 +1,4 @@
-"""A bare-metal site on the page: its drawings, and what they show when something is chosen."""
+"""View of a bare-metal site for the page: drawings, and their data for interactions."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from rackwright.policy.engine import Result
 from rackwright.report.wording import printable, quantity_text
 
 MOST_ROWS = 6
-"""Rows whose fronts are on the page; 'rackwright draw rows' draws all."""
+"""Maximum number of rows whose fronts are on the page; 'rackwright draw rows' draws all."""
 MOST_STATES = 200_000
-"""Boxes of all states after a loss that are kept; a one-line with more shows the normal state alone."""
+"""Maximum number of boxes of all states after losses; a larger one-line shows only the normal state."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A power source, or equal ones, in the table beside the one-line.
+    """Power source, or equal ones, in the table below the one-line diagram.
 
     Attributes:
-        key: of its box.
-        title: what it is called.
-        kind: what it is.
-        state: what it carries while nothing is lost, of what it may.
-        share: the same in percent; empty when unknown.
-        worst: the most after the loss of another source.
+        key: key of the box.
+        title: name of the source.
+        kind: kind of the source.
+        state: normal load and capacity, in words.
+        share: normal load in % of the capacity; empty if unknown.
+        worst: highest load after the loss of another source, in words.
     """
 
     key: str
@@ -54,15 +54,15 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class FabricView:
-    """A fabric on the page.
+    """View of a fabric.
 
     Attributes:
-        number: of the fabric in its site, counted from 0.
-        name: of the fabric.
-        svg: its drawing.
-        rails: numbers of its rails that can be followed, counted from 1; empty where it has none.
-        units: choices of the units that are drawn alike: words and number, by shape.
-        by_unit: it is too large to be drawn whole.
+        number: index of the fabric in its site, from 0.
+        name: name of the fabric.
+        svg: drawing of the fabric.
+        rails: numbers of the rails, from 1; empty without rails.
+        units: units to choose from, by their shape: label and number.
+        by_unit: True if the fabric is too large to be drawn as a whole.
     """
 
     number: int
@@ -75,19 +75,19 @@ class FabricView:
 
 @dataclass(frozen=True, slots=True)
 class SiteView:
-    """A site on the page; drawings are SVG.
+    """View of a site; drawings are SVG.
 
     Attributes:
-        number: of the site, counted from 0.
-        name: of the site.
-        legends: the legend of each measure of the floor.
-        floors: each hall.
-        rows: the fronts of each row of racks.
-        one_line: its power.
-        sources: the table of its power sources.
-        cooling: its ways of heat.
-        fabrics: each fabric.
-        data: what the page's program needs.
+        number: index of the site, from 0.
+        name: name of the site.
+        legends: legend of each measure of the floor.
+        floors: drawing of each hall.
+        rows: fronts of each row of racks.
+        one_line: one-line diagram of the power.
+        sources: rows of the table of power sources.
+        cooling: drawing of the cooling.
+        fabrics: views of the fabrics.
+        data: data for the script of the page.
     """
 
     number: int
@@ -105,7 +105,7 @@ class SiteView:
 def view_site(
     plan: Plan, number: int, results: Sequence[Result], elevations: Elevations
 ) -> SiteView:
-    """Return the site of a number, with elevations added to those of the page."""
+    """Return the view of a site, and add its elevations to those of the page."""
     site = plan.onprem[number]
     colours = {measure: colours_of(site, measure, results) for measure in MEASURES}
     boxes = boxes_of(site)
@@ -140,7 +140,7 @@ def _svg(drawing: Drawing) -> Markup:
 
 
 def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
-    """Return the step of each class of racks, and its value in words."""
+    """Return the step and the value in words of each class of racks."""
     unit = colours.scale.unit
     return [
         (colours.step(number), quantity_text(colours.values[number], unit))
@@ -169,9 +169,10 @@ def _source_row(one: Box) -> SourceRow:
 
 
 def _states(site: SitePlan, boxes: Sequence[Box]) -> dict[str, Any]:
-    """Return, by lost source, words, share and what is wrong of each box that looks otherwise."""
+    """Return text, share and state of each box that changes, by lost source."""
     sources = [one for one in boxes if one.members]
     keys = {visible(name): visible(one.key) for one in sources for name in one.members}
+    # Each loss may change every box: the states grow with the square of the boxes.
     if len(sources) ** 2 > MOST_STATES:
         return {"boxes": keys, "states": {}}
     found = {
@@ -214,7 +215,7 @@ def _spans(layout: Layout) -> list[str]:
 
 
 def _fabric_data(layout: Layout | None) -> dict[str, Any]:
-    """Return the data of a fabric that is drawn by unit: the cabling of each unit."""
+    """Return the cabling of each unit of a fabric that is drawn by unit."""
     if layout is None or is_small(layout):
         return {}
     leaf = layout.tiers[0]

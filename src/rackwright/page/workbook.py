@@ -1,4 +1,4 @@
-"""One workbook of a hall: bill of materials, elevations, cables, circuits, addresses and open questions."""
+"""Workbook of a hall: bill of materials, elevations, cables, circuits, addresses and open questions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rackwright.render.sheets import QUESTIONS, Cell, Sheet, cell, question_rows
 BILL = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
 ADDRESSES = ("site", "network", "kind", "prefix", "owner", "name", "address", "mac")
 MOST_ROWS = 1_048_576
-"""Rows that programs for tables read in one sheet."""
+"""Maximum number of rows of a sheet in spreadsheet programs."""
 _WIDEST = 60
 _TITLES = {"power": "circuits"}
-"""Titles of sheets whose file has another name."""
+"""Titles of sheets that differ from the name of their CSV file."""
 
 
 def tables(plan: Plan, asked: Sequence[OpenQuestion], site: str | None = None) -> list[Sheet]:
-    """Return the sheets of a workbook, of all bare-metal sites or of one of them."""
+    """Return the sheets of a workbook for all bare-metal sites, or for one of them."""
     bill = (
         tuple(asdict(line)[column] for column in BILL) for line in bill_of_materials(plan, site)
     )
@@ -45,7 +45,7 @@ def tables(plan: Plan, asked: Sequence[OpenQuestion], site: str | None = None) -
 def write_workbook(path: Path, made: Sequence[Sheet]) -> Mapping[str, int]:
     """Write a workbook; return the number of rows of each sheet.
 
-    A sheet that has more rows than programs read goes on in another.
+    A sheet with too many rows for spreadsheet programs continues in another.
     """
     book = Workbook(write_only=True)
     counts = {one.name: _write(book, one) for one in made}
@@ -57,6 +57,7 @@ def _write(book: Workbook, sheet: Sheet) -> int:
     count = 0
     page: Any = None
     for row in sheet.rows:
+        # One row of each sheet is its header.
         if count % (MOST_ROWS - 1) == 0:
             number = count // (MOST_ROWS - 1)
             page = _page(book, f"{sheet.name} {number + 1}" if number else sheet.name, sheet)
@@ -82,9 +83,10 @@ def _page(book: Workbook, title: str, sheet: Sheet) -> Any:
 
 
 def _cell(page: Any, value: Cell) -> Any:
-    """Return a cell whose text no program takes for a formula."""
+    """Return a cell whose text no spreadsheet program interprets as a formula."""
     shown = cell(value)
     made = WriteOnlyCell(page, value=None if shown == "" else shown)
+    # Without the type, openpyxl stores text that begins with '=' as a formula.
     if isinstance(shown, str) and shown:
         made.data_type = "s"
     return made

@@ -1,1 +1,1 @@
-"""Templates of blueprints: where they are from, what they ask, what is made of them, and updates."""
+"""Templates of blueprints: sources, questions, rendering and updates."""

@@ -1,4 +1,4 @@
-"""Answers to the questions of a template: which are asked, what they default to, which are taken."""
+"""Answers to the questions of a template: conditions, defaults and validation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NO = frozenset({"", "0", "false", "no", "none"})
 
 
 class Answering:
-    """Answers to the questions of one template, taken in the order in which it asks.
+    """Answers to the questions of one template, in the order of the questions.
 
     Args:
-        questions: by name, in their order.
+        questions: questions by name.
         given: answers of the user.
-        offered: values beside the answers, which questions may use.
+        offered: additional values that questions may use.
     """
 
     def __init__(
@@ -30,30 +30,29 @@ class Answering:
     ) -> None:
         self._questions, self._given = questions, given
         self.values: dict[str, Any] = dict(offered)
-        """Values that the files of the template are rendered with."""
+        """Values for the rendering of the template's files."""
         self.answers: dict[str, Answer] = {}
-        """Answers to the questions that are asked."""
+        """Typed answers to the questions whose condition is true."""
 
     def is_asked(self, name: str) -> bool:
-        """Return True if a question is asked, by the answers that are taken already."""
+        """Return True if the condition of a question is true for the previous answers."""
         when = self._questions[name].when
         if isinstance(when, bool):
             return when
         return self._text(name, when).strip().lower() not in _NO
 
     def default(self, name: str) -> Answer | None:
-        """Return the default of a question; None where it has to be answered."""
+        """Return the default of a question; None if an answer is required."""
         question = self._questions[name]
         if isinstance(question.default, str):
             return typed_answer(name, question.type, self._text(name, question.default))
         return question.default
 
     def take(self, name: str, answer: Answer) -> None:
-        """Take an answer.
+        """Store an answer after its validation.
 
         Raises:
-            UsageError: it has the wrong type, is no choice, or the validator of the question
-                refuses it.
+            UsageError: the answer has the wrong type, is not one of the choices, or fails the validator.
         """
         question = self._questions[name]
         value = checked_answer(name, question, answer)
@@ -65,10 +64,10 @@ class Answering:
         self.answers[name] = value
 
     def take_all(self) -> None:
-        """Take the answers that are given, and the defaults of the other questions.
+        """Store the given answers, and the defaults of the other questions.
 
         Raises:
-            UsageError: an answer is refused, or a question has neither answer nor default.
+            UsageError: an answer is invalid, or a question has neither answer nor default.
             TemplateError: a text of a question cannot be rendered.
         """
         missing: list[str] = []
@@ -77,7 +76,7 @@ class Answering:
                 if not self._take_next(name):
                     missing.append(name)
             except TemplateError:
-                if not missing:  # else it depends on an answer that is missing
+                if not missing:  # after a missing answer, later failures may only follow from it
                     raise
         if missing:
             named = f"an answer to '{missing[0]}'"
@@ -92,7 +91,7 @@ class Answering:
             )
 
     def _take_next(self, name: str) -> bool:
-        """Take the answer to the next question; return False if it has none."""
+        """Store the answer to the next question; return False if it has neither answer nor default."""
         if not self.is_asked(name):
             unasked = self.default(name)
             if unasked is not None:

@@ -1,4 +1,4 @@
-"""Answers that a template is tested with: its ``template-test.yaml``."""
+"""Test cases of a template: answers in its ``template-test.yaml``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rackwright.templates.rendering import TEST_FILE
 from rackwright.templates.source import Template
 
 DEFAULTS = "defaults"
-"""The only case of a template without a file of them."""
+"""Name of the only case of a template without ``template-test.yaml``."""
 
 
 class CaseFile(Model):
-    """A file of answers, by the name of the case."""
+    """Content of ``template-test.yaml``."""
 
     cases: Annotated[Mapping[str, Mapping[str, Answer]], Field(min_length=1, max_length=50)]
-    """Answers of each case; questions that it does not answer have their default."""
+    """Answers by the name of the case; other questions have their defaults."""
 
 
 def read_cases(template: Template) -> Mapping[str, Mapping[str, Answer]]:
-    """Return the answers of each case, by name; one case of defaults where there is no such file.
+    """Return the answers by the name of the case; without the file, one case of defaults.
 
     Raises:
         SpecErrors: the file is not valid.

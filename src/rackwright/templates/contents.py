@@ -1,4 +1,4 @@
-"""The files of a template: few, small, plain, and with names that lead nowhere else."""
+"""Files of a template: plain files within limits of number and size, with safe names."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from rackwright.harmless import visible
 
 MOST_FILES = 200
 LARGEST_TEMPLATE = 4 * 1024 * 1024
-"""Bytes of all files of a template together."""
+"""Maximum total size of the files of a template, in bytes."""
 DEEPEST = 8
-"""Most folders that lie in one another."""
+"""Maximum depth of nested folders."""
 RECORD_FOLDER = ".rackwright-template"
-"""Where a cluster keeps what it was made from; no template has a folder by this name."""
+"""Folder of the record in a cluster; a template cannot contain a folder with this name."""
 
 _NAME = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9._-]*")
 _HINT = "a template holds plain files whose names are letters, digits, '.', '_' and '-'"
 
 
 class TemplateContentError(RackwrightError):
-    """A template holds what no template may hold."""
+    """A template contains something that templates may not contain."""
 
     code = "template-content"
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Return the files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
+    """Return the files below ``folder`` by their relative names with ``/``, without ``.git`` at the top.
 
     Raises:
-        TemplateContentError: it is no folder, cannot be read, holds a link or a name that is not
-            allowed, or more than a template may hold.
+        TemplateContentError: the folder does not exist, cannot be read, contains a link or a forbidden name, or
+            exceeds the limits.
     """
     shown = visible(str(folder))
     if not folder.is_dir():
@@ -48,6 +48,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
             with os.scandir(folder / prefix) as entries:
                 for entry in entries:
                     name = f"{prefix}{entry.name}"
+                    # A template in development is often a repository itself.
                     if name == ".git":
                         continue
                     check_name(name)
@@ -65,10 +66,10 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
-    """Return the files from elsewhere by name, sorted, with the same bounds as ``read_folder``.
+    """Return files of another source sorted by name, with the same limits as ``read_folder``.
 
     Raises:
-        TemplateContentError: a name is not allowed, or there are more than a template may hold.
+        TemplateContentError: a name is forbidden, or the files exceed the limits.
     """
     found: dict[str, bytes] = {}
     size = 0
@@ -85,15 +86,16 @@ def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name of a file that could lead out of a folder, or into what is git's or ours.
+    """Raise if a file name could lead out of the folder, or into the files of git or of Rackwright.
 
     Raises:
-        TemplateContentError: it is one.
+        TemplateContentError: the name is forbidden.
     """
     parts = name.split("/")
     refused = {".git", RECORD_FOLDER}
     if (
         len(parts) > DEEPEST
+        # Some file systems ignore case: '.GIT' is a git folder there.
         or any(not _NAME.fullmatch(part) or part.lower() in refused for part in parts)
         or len(name) > 200
     ):
@@ -101,15 +103,15 @@ def check_name(name: str) -> None:
 
 
 def label_of(version: str | None, digest: str) -> str:
-    """Return the label of files in messages: their version, or the start of their digest without one."""
+    """Return the label of files for messages: their version, or else the start of their digest."""
     return version or digest[:19]
 
 
 def text_of(content: bytes, name: str) -> str:
-    """Return a file's content as text.
+    """Return the content of a file as text.
 
     Raises:
-        TemplateContentError: it is not UTF-8.
+        TemplateContentError: the content is not UTF-8.
     """
     try:
         return content.decode("utf-8")
@@ -120,6 +122,7 @@ def text_of(content: bytes, name: str) -> str:
 def _read(path: Path, name: str, most: int) -> bytes:
     descriptor = -1
     try:
+        # NOFOLLOW: the entry may have become a link since the listing. NONBLOCK: a FIFO would block forever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         if path.is_symlink():
@@ -128,6 +131,7 @@ def _read(path: Path, name: str, most: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise TemplateContentError(f"'{visible(name)}' is not a plain file", hint=_HINT)
+        # One byte more than allowed shows that the file is too large, without reading all of it.
         content = file.read(most + 1)
     if len(content) > most:
         raise TemplateContentError(

@@ -1,7 +1,7 @@
-"""Templates in git repositories, at tags: fetched into a folder of our own, and read as objects.
+"""Templates in git repositories at tags, fetched into a temporary folder and read as objects.
 
-Nothing is checked out, so no filter, hook or attribute of the repository does anything; links and
-submodules are refused. Git runs as it does for the gate: without settings of user and machine.
+Without a checkout, filters, hooks and attributes of the repository have no effect. Links and submodules are rejected. As
+for the gate, git runs without the settings of the user and the machine.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from rackwright.reading.versions.git_command import run_apart, said
 from rackwright.templates.contents import LARGEST_TEMPLATE, MOST_FILES, check_files
 
 SCHEMES = ("https", "ssh", "file")
-"""Ways to a repository, as in ``git+https://…``."""
+"""Supported schemes of repositories, as in ``git+https://…``."""
 _SSH = "ssh -oBatchMode=yes"
-"""Asks for no password; keys are those of the user's agent."""
+"""SSH command that uses the keys of the agent and never asks for a password."""
 _VERSION = re.compile(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}")
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedFiles:
-    """The files of a repository at a tag, with the commit that it names."""
+    """Files of a repository at a tag, with the commit of the tag."""
 
     commit: str
     files: dict[str, bytes]
 
 
 def check_tag(tag: str) -> str:
-    """Return ``tag``, where it can be the name of one.
+    """Return ``tag`` if it is a valid name of a tag.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: the name is not valid.
     """
     if not _TAG.fullmatch(tag) or ".." in tag or tag.endswith(("/", ".", ".lock")):
         raise UsageError(f"'{visible(tag)}' cannot be the name of a tag")
@@ -46,7 +46,7 @@ def check_tag(tag: str) -> str:
 
 
 def version_of(tag: str) -> tuple[int, int, int] | None:
-    """Return the version that a tag like ``v1.2`` names; None for any other tag, drafts of versions too."""
+    """Return the version of a tag like ``v1.2``; None for other tags and for pre-releases."""
     found = _VERSION.fullmatch(tag)
     if found is None:
         return None
@@ -55,7 +55,7 @@ def version_of(tag: str) -> tuple[int, int, int] | None:
 
 
 def newest_of(tags: Iterable[str]) -> str | None:
-    """Return the tag that names the highest version; None where none names one."""
+    """Return the tag with the highest version; None if no tag is a version."""
     named = [(version, tag) for tag in tags if (version := version_of(tag)) is not None]
     return max(named)[1] if named else None
 
@@ -64,8 +64,8 @@ def newest_tag(url: str) -> str:
     """Return the tag of a repository with the highest version.
 
     Raises:
-        ExternalToolError: it cannot be reached.
-        UsageError: it has no tag that names a version.
+        ExternalToolError: the repository cannot be reached.
+        UsageError: no tag is a version.
     """
     with tempfile.TemporaryDirectory(prefix="rackwright-git-") as made:
         listed = _reach(Path(made), url, "ls-remote", "--tags", "--refs", "--", url)
@@ -73,7 +73,7 @@ def newest_tag(url: str) -> str:
     newest = newest_of(name for name in names if name)
     if newest is None:
         raise UsageError(
-            f"'{visible(url)}' has no tag that names a version",
+            f"'{visible(url)}' has no tag that is a version",
             hint="name the tag: git+URL@TAG; versions are tags like 'v1.2'",
         )
     return newest
@@ -83,30 +83,32 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
     """Return the files in ``folder`` of a repository at ``tag``.
 
     Raises:
-        ExternalToolError: it cannot be reached, or has no such tag.
-        RackwrightError: it holds what no template may hold.
-        UsageError: the tag names no commit.
+        ExternalToolError: the repository cannot be reached, or has no such tag.
+        RackwrightError: the files are not allowed in a template.
+        UsageError: the tag does not point to a commit.
     """
     ref = f"refs/tags/{check_tag(tag)}"
     with tempfile.TemporaryDirectory(prefix="rackwright-git-") as made:
         top = Path(made)
+        # Without a template folder, no hook of the machine gets into the repository.
         _done(top, "init", "--quiet", "--template=", ".")
+        # run_apart lets git search for no repository: name the one to use.
         own = f"--git-dir={top / '.git'}"
         fetch = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules")
         _reach(top, url, own, *fetch, "--no-write-fetch-head", "--", url, f"+{ref}:{ref}")
         try:
             commit = resolve(top, ref)
         except RevisionError:
-            raise UsageError(f"the tag '{visible(tag)}' names no commit") from None
+            raise UsageError(f"the tag '{visible(tag)}' does not point to a commit") from None
         found = files_at(top, commit, folder, most=MOST_FILES, largest=LARGEST_TEMPLATE)
         return TaggedFiles(commit, check_files(found))
 
 
 def _reach(folder: Path, url: str, *arguments: str) -> str:
-    """Run git against another repository, and return its output.
+    """Run git on a remote repository and return its output.
 
     Raises:
-        ExternalToolError: it cannot be read.
+        ExternalToolError: the repository cannot be read.
     """
     done = run_apart(folder, *arguments, protocols=SCHEMES, ssh=_SSH)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""The first files of a cluster from a template."""
+"""Creation of the files of a cluster from a template."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from rackwright.plan.model import Plan
 
 BLUEPRINT = "blueprint.yaml"
-"""The file of a template that is not a layer."""
+"""Name of the blueprint among the files; the other YAML files are layers."""
 SCHEMA = ".schemas/blueprint.schema.json"
-"""What editors read of a blueprint, from its folder."""
+"""Path of the schema for editors, relative to the blueprint."""
 MODELINE = f"# yaml-language-server: $schema={SCHEMA}\n"
-"""Tells the YAML language server which schema a file has."""
+"""Comment that names the schema of a file for the YAML language server."""
 UNPINNED = f"sha256:{0:064}"
-"""Stands for the catalogue's digest until the blueprint can be planned."""
+"""Placeholder for the catalogue digest until the blueprint can be planned."""
 
 _MODELINE = re.compile(r"^#\s+(yaml-language-server\s*:|\$schema:)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The files of a cluster, and what it keeps of its template."""
+    """Files of a cluster, and its record of the template."""
 
     files: Mapping[str, str]
     kept: Kept
@@ -42,19 +42,19 @@ class Made:
 def make_cluster(
     template: Template, folder: Path, answers: Mapping[str, Answer], policy_set: str
 ) -> Made:
-    """Return the files of a cluster in ``folder``, which are not written.
+    """Return the files of a cluster for ``folder``, without writing them.
 
-    Beside its answers a template may use ``policy_set``, and ``catalogue_digest``, which pins what
-    the catalogue says of the blueprint's products today.
+    In addition to the answers, a template may use ``policy_set`` and ``catalogue_digest``, which pins the current catalogue
+    facts of the products in the blueprint.
 
     Raises:
-        RackwrightError: an answer is refused, the template cannot be rendered, or makes no
-            blueprint whose products can be pinned.
+        RackwrightError: an answer is invalid, the template cannot be rendered, or its products cannot be pinned.
     """
     given = check_answers(template.manifest, answers, template.name)
     offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, template.manifest, given, offered)
     files = with_modeline(rendered.files)
+    # Plan once: the plan validates the answers, and gives the digest of the products.
     plan = _plan_of_answers(files, folder, given)
     if any(UNPINNED in text for text in files.values()):
         digest = _digest(plan) if plan is not None else digest_of_products(files, folder)
@@ -72,24 +72,24 @@ def make_cluster(
 
 
 def with_modeline(files: Mapping[str, str]) -> dict[str, str]:
-    """Return the files, with a modeline in the blueprint."""
+    """Return the files with a modeline in the blueprint."""
     return {name: add_modeline(text) if name == BLUEPRINT else text for name, text in files.items()}
 
 
 def add_modeline(text: str) -> str:
-    """Return a blueprint that begins with a modeline, where it has none of its own."""
+    """Return a blueprint with a modeline, which is added unless it has one."""
     return text if _MODELINE.search(text) else MODELINE + text
 
 
 def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
-    """Return the digest of what the catalogue says of the products of the blueprint among ``files``.
+    """Return the catalogue digest of the products in the blueprint among ``files``.
 
     Raises:
         UsageError: there is no blueprint.
-        SpecErrors: it cannot be planned.
+        SpecErrors: the blueprint cannot be planned.
     """
     if BLUEPRINT not in files:
-        raise UsageError(f"the template makes no '{BLUEPRINT}'")
+        raise UsageError(f"the template has no '{BLUEPRINT}'")
     return _digest(_plan_of(files, folder))
 
 
@@ -100,10 +100,10 @@ def _digest(plan: Plan) -> str:
 
 
 def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
-    """Return the plan of the blueprint among ``files``, with the layers of it that are among them.
+    """Return the plan of the blueprint among ``files``, with those of its layers that are among them.
 
     Raises:
-        SpecErrors: it cannot be planned.
+        SpecErrors: the blueprint cannot be planned.
     """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import plan_tree
@@ -120,10 +120,10 @@ def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
 def _plan_of_answers(
     files: Mapping[str, str], folder: Path, given: Mapping[str, Answer]
 ) -> Plan | None:
-    """Return the plan of the blueprint that answers make; None without answers, or for mistakes of the template.
+    """Return the plan of a blueprint from answers; None without answers, or if the template itself is wrong.
 
     Raises:
-        SpecErrors: the answers, each with the field that it is written to.
+        SpecErrors: answers are invalid; each error names the field that the answer is written to.
     """
     if BLUEPRINT not in files or not given:
         return None
@@ -132,6 +132,7 @@ def _plan_of_answers(
     except SpecErrors as error:
         wrong: list[SpecError] = []
         for mistake in error.errors:
+            # Errors name the field of the blueprint. Find the answer by its value, to name the question instead.
             quoted = re.search(r": '([^']+)' ", mistake.summary)
             value = quoted[1].partition(" ")[0] if quoted else None
             names = [name for name, answer in given.items() if f"{answer}" == value]
@@ -144,9 +145,9 @@ def _plan_of_answers(
 
 
 def write_cluster(made: Made, folder: Path) -> list[Path]:
-    """Write the files to ``folder``, the record last, and return them; after an error none is left.
+    """Write the files to ``folder``, the record last, and return their paths; after an error, remove them again.
 
-    Nothing that exists is overwritten.
+    Existing files are never overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written.
@@ -161,6 +162,7 @@ def write_cluster(made: Made, folder: Path) -> list[Path]:
         with undone(new, missing(*(path.parent for path in paths))):
             for path, text in paths.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
+                # Mode 'x' fails if the file was created since the check above.
                 with named(path), path.open("x", encoding="utf-8", newline="") as file:
                     new.append(path)
                     file.write(text)

@@ -1,7 +1,7 @@
-"""Questions of a template: its ``copier.yml``, of which only typed questions are read.
+"""Questions of a template: the typed questions in its ``copier.yml``.
 
-The format is that of copier, which knows settings by which a template runs commands, loads code or
-reads other files. None of them is taken here, regardless of who wrote the template.
+Copier also has settings with which a template runs commands, loads code or reads other files. They are rejected here,
+regardless of the author of the template.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rackwright.templating import TemplateError, refuse_unbounded
 
 MANIFEST = "copier.yml"
 SUFFIX = ".j2"
-"""Of files that are rendered; others are copied."""
+"""Suffix of files that are rendered; other files are copied."""
 LONGEST_ANSWER = 1_000
-"""Characters of one answer."""
+"""Maximum length of one answer, in characters."""
 MOST_QUESTIONS = 200
 
 Answer = str | int | float | bool
@@ -43,22 +43,22 @@ _OURS = frozenset({"_description", "_min_copier_version"})
 
 
 class Question(Model):
-    """A value that a template asks for."""
+    """Question of a template."""
 
     type: Literal["str", "int", "float", "bool"] = "str"
     help: Annotated[str, Field(min_length=1, max_length=500)]
-    """What is asked, shown by ``init --list``."""
+    """Text of the question, shown by ``init --list``."""
     default: Answer | None = None
-    """What holds where nothing is answered; a text may name answers to earlier questions. Without
-    it the question has to be answered."""
+    """Value without an answer; a text may use answers to earlier questions. The question must be answered if
+    omitted."""
     unit: Annotated[str, Field(max_length=20)] | None = None
-    """Unit of a number; an answer may have it behind the number."""
+    """Unit of a number, which an answer may include."""
     choices: tuple[Answer, ...] | None = None
-    """The only values that are taken."""
+    """Allowed values. Any value of the type if omitted."""
     validator: Annotated[str, Field(max_length=2_000)] | None = None
-    """A text of Jinja that gives nothing where the answer is right, else what is wrong with it."""
+    """Jinja expression that renders to the error of an invalid answer, and to nothing for a valid one."""
     when: Annotated[str, Field(max_length=500)] | bool = True
-    """Whether it is asked, which may depend on answers to earlier questions."""
+    """Condition of the question, which may use answers to earlier questions."""
 
 
 class Manifest(Model):
@@ -72,12 +72,12 @@ def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
     """Return the manifest among the files of a template.
 
     Args:
-        files: of the template.
-        where: what it is called in errors.
+        files: contents by name.
+        where: name of the template in errors.
 
     Raises:
-        TemplateContentError: there is none.
-        SpecErrors: it is not valid, or has a setting that is not taken.
+        TemplateContentError: there is no manifest.
+        SpecErrors: the manifest is not valid, or has an unsupported setting.
     """
     if MANIFEST not in files:
         hint = "'rackwright template new' begins one"
@@ -100,7 +100,7 @@ def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
             errors.append(SpecError(text, hint=hint, location=place))
             continue
         if not isinstance(value, Mapping):
-            hint = f"write '{key}: {{help: what is asked, default: …}}'"
+            hint = f"write '{key}: {{help: …, default: …}}'"
             errors.append(
                 SpecError(f"the question '{key}' has no 'help'", hint=hint, location=place)
             )
@@ -118,25 +118,25 @@ def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
         errors.append(SpecError(f"more than {MOST_QUESTIONS} questions", location=tree.locate(())))
     if errors:
         raise SpecErrors(errors)
-    description = data.get("_description", "a template that says nothing of itself")
+    description = data.get("_description", "no description")
     return Manifest(description=str(description)[:500], questions=questions)
 
 
 def check_answers(
     manifest: Manifest, answers: Mapping[str, Answer], called: str
 ) -> dict[str, Answer]:
-    """Return answers of the types that are asked for; refuse what is not asked, and texts of many lines.
+    """Return the answers converted to the types of their questions.
 
     Args:
-        manifest: of the template.
-        answers: given by a user, a file or the record of a cluster.
-        called: the template.
+        manifest: manifest of the template.
+        answers: answers of a user, a file or the record of a cluster.
+        called: name of the template in errors.
 
     Returns:
-        Those that were given, by question.
+        Given answers by question.
 
     Raises:
-        UsageError: the first one that is refused.
+        UsageError: an answer has no question, has the wrong type, or is not printable text on one line.
     """
     typed: dict[str, Answer] = {}
     for name, value in answers.items():
@@ -149,7 +149,7 @@ def check_answers(
             )
         if isinstance(value, str) and (len(value) > LONGEST_ANSWER or not value.isprintable()):
             raise UsageError(
-                f"the answer to '{name}' is no printable text on one line of at most "
+                f"the answer to '{name}' must be printable text on one line of at most "
                 f"{LONGEST_ANSWER:,} characters"
             )
         typed[name] = checked_answer(name, manifest.questions[name], value)
@@ -157,10 +157,10 @@ def check_answers(
 
 
 def checked_answer(name: str, question: Question, value: Answer) -> Answer:
-    """Return an answer in the type and among the choices of its question.
+    """Return an answer in the type of its question, after comparison with the choices.
 
     Raises:
-        UsageError: it is of another type, or no choice.
+        UsageError: the answer has another type, or is not one of the choices.
     """
     typed = typed_answer(name, question.type, value, question.unit)
     if question.choices is None:
@@ -173,10 +173,10 @@ def checked_answer(name: str, question: Question, value: Answer) -> Answer:
 
 
 def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -> Answer:
-    """Return an answer in the type that is asked for.
+    """Return an answer in the type of its question.
 
     Raises:
-        UsageError: it cannot be one.
+        UsageError: the answer cannot be converted.
     """
     given = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if kind == "str":
@@ -206,7 +206,7 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
 
 
 def _in_unit(text: str, unit: str, *, whole: bool) -> tuple[str, str | None]:
-    """Return the number of a quantity in the unit of its question, and the cure where there is none."""
+    """Return the number of a quantity in the unit of its question, and a hint if it has none."""
     if own := re.fullmatch(rf"(.*\d)\s*{re.escape(unit)}", text):
         return own[1], None
     dimension = dimension_of(unit)
@@ -216,6 +216,7 @@ def _in_unit(text: str, unit: str, *, whole: bool) -> tuple[str, str | None]:
         value = dimension.parse(text) / dimension.parse(f"1 {unit}")
     except ValueError as error:
         return text, str(error)
+    # Division leaves rounding errors, which an answer of type int could not have.
     exact = f"{value:.9f}".rstrip("0").rstrip(".")
     if whole and "." in exact:
         return text, f"write '{value:.0f} {unit}'"
@@ -226,14 +227,14 @@ def _refused_setting(key: str, place: Location) -> list[SpecError]:
     if key in _OURS:
         return []
     if key in _RUNS:
-        text = f"'{key}' {_RUNS[key]}, which no template may"
-        return [SpecError(text, hint="a template is text alone", location=place)]
-    hint = f"these may stand here: {', '.join(sorted(_OURS))}"
-    return [SpecError(f"the setting '{visible(key)}' is not taken", hint=hint, location=place)]
+        text = f"'{key}' {_RUNS[key]}, which is not allowed in a template"
+        return [SpecError(text, hint="remove it: templates are text", location=place)]
+    hint = f"supported settings: {', '.join(sorted(_OURS))}"
+    return [SpecError(f"the setting '{visible(key)}' is not supported", hint=hint, location=place)]
 
 
 def _check_texts(question: Question, name: str) -> None:
-    """Raise if a text of a question could be rendered without bounds."""
+    """Raise if a text of a question could be rendered without limits."""
     texts = [question.help, question.default, question.validator, question.when]
     for text in (*texts, *(question.choices or ())):
         if isinstance(text, str):

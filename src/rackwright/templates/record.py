@@ -1,8 +1,7 @@
-"""Record that a cluster keeps of its template: answers, and the original files.
+"""Record of the template in a cluster: answers and original files.
 
-The files as they came are what an update compares with: what the template changed is the difference
-to them, what the team changed as well. So an update needs the old version of no template, and gives
-the same whichever version of copier made the files.
+An update compares both the new version of the template and the files of the team with the original files. So it needs no
+old version of the template, and does not depend on the version of copier that wrote the files.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from rackwright.templates.questions import Answer
 ANSWERS_FILE = f"{RECORD_FOLDER}/answers.yml"
 _BASE = f"{RECORD_FOLDER}/base"
 _SUFFIX = ".base"
-"""Behind the names of kept files: what looks for blueprints takes none of them for one."""
+"""Suffix of the original files, so that no search for blueprints finds them."""
 _MOST_PLACES = 100_000
 _HEAD = """\
 # What 'rackwright init' and 'update' made these files from. Commit it with them; what lies beside it is
@@ -36,20 +35,20 @@ _HEAD = """\
 
 
 class Record(Model):
-    """The file of answers."""
+    """Content of ``answers.yml``."""
 
     template: Annotated[str, Field(min_length=1, max_length=1_000)]
-    """Where the template is from, without a tag; the path of a folder begins at the cluster."""
+    """Source of the template without a tag; the path of a folder is relative to the cluster."""
     version: Annotated[str, Field(max_length=200)] | None = None
-    """Its tag, or the version of the package that brought it; a folder has none."""
+    """Tag of the template, or version of its package. None for a folder."""
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
-    """That the tag named."""
+    """Commit of the tag."""
     digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-    """Of the template's files."""
+    """Digest of the files of the template."""
     offered: Mapping[str, Annotated[str, Field(max_length=1_000)]]
-    """What the template got beside the answers."""
+    """Additional values that the template used."""
     answers: Mapping[str, Answer]
-    """To each of its questions."""
+    """Answers by question."""
 
     @property
     def label(self) -> str:
@@ -59,7 +58,7 @@ class Record(Model):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A record with the files as they came, by name."""
+    """Record with the original files by name."""
 
     record: Record
     base: Mapping[str, str]
@@ -69,15 +68,15 @@ def read_kept(folder: Path) -> Kept:
     """Read the record of the cluster in ``folder``.
 
     Raises:
-        UsageError: it keeps nothing.
-        SpecErrors: the file of answers is not valid.
-        TemplateContentError: a kept file cannot be read, or has a name that none may have.
+        UsageError: the cluster has no record.
+        SpecErrors: ``answers.yml`` is not valid.
+        TemplateContentError: an original file cannot be read, or has a forbidden name.
     """
     path = folder / ANSWERS_FILE
     if not path.is_file() or path.is_symlink() or path.parent.is_symlink():
         raise UsageError(
             f"'{visible(str(folder))}' was not made from a template",
-            hint=f"'init' writes '{ANSWERS_FILE}', which tells; name the folder that has it",
+            hint=f"give the folder that contains '{ANSWERS_FILE}', which 'init' writes",
         )
     record = load(path, Record).value
     base = folder / _BASE
@@ -87,10 +86,10 @@ def read_kept(folder: Path) -> Kept:
 
 
 def write_kept(folder: Path, kept: Kept) -> None:
-    """Write the record and the files as they came, and remove those that came before.
+    """Write the record and the original files, and remove those of the previous version.
 
     Raises:
-        OSError: something cannot be written.
+        OSError: a file cannot be written.
     """
     base = folder / _BASE
     before = [name for name, _ in _files(base)] if base.is_dir() else []
@@ -106,7 +105,7 @@ def write_kept(folder: Path, kept: Kept) -> None:
 
 
 def record_text(record: Record) -> str:
-    """Return the record as YAML, each value as JSON writes it."""
+    """Return the record as YAML, with values in JSON syntax."""
     data = record.model_dump(mode="json", exclude_none=True)
     lines = []
     for key, value in data.items():
@@ -119,21 +118,22 @@ def record_text(record: Record) -> str:
 
 
 def find_clusters(folder: Path) -> Iterator[Path]:
-    """Yield the folders at and below ``folder`` that keep a record, without following links.
+    """Yield the folders at and below ``folder`` with a record, without following links.
 
     Raises:
-        UsageError: there are too many folders to look at.
+        UsageError: there are too many folders.
     """
     seen = 0
     for place, folders, _ in os.walk(folder):
         seen += 1 + len(folders)
         if seen > _MOST_PLACES:
             raise UsageError(
-                f"'{visible(str(folder))}' holds more than {_MOST_PLACES:,} folders",
-                hint="name the folder of the clusters",
+                f"'{visible(str(folder))}' contains more than {_MOST_PLACES:,} folders",
+                hint="give the folder of the clusters",
             )
         if (Path(place) / ANSWERS_FILE).is_file():
             yield Path(place)
+        # Assigned in place: os.walk then skips the removed folders.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
 
 
@@ -142,5 +142,6 @@ def _files(base: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _scalar(value: object) -> str:
-    """Return a value for YAML 1.2: a text in quotes, without escapes that only JSON knows."""
+    """Return a value as YAML 1.2: text in quotes, without escapes that only JSON has."""
+    # JSON is valid YAML 1.2 except for \uXXXX surrogate pairs, which ensure_ascii would write.
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Process that a template is rendered in: reads a task from stdin, writes texts or an error to stdout."""
+"""Process that renders a template: reads a task from stdin, writes texts or an error to stdout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY = 1024**3
 
 
 def main() -> int:
-    """Render; 0 whether it went well or was refused."""
+    """Render; return 0 also for a rejected template, whose error is in the output."""
     task: dict[str, Any] = json.load(sys.stdin)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     seconds = time.process_time_ns() // 10**9 + int(task["seconds"])
@@ -43,7 +43,9 @@ def _render(task: dict[str, Any]) -> dict[str, Any]:
         if not name.endswith(SUFFIX):
             files[name] = text
         elif (made := render_text(text, name, answering.values)).strip():
-            files[name.removesuffix(SUFFIX)] = made  # else these answers do not ask for it
+            files[name.removesuffix(SUFFIX)] = (
+                made  # an empty file is omitted: its content depends on other answers
+            )
     return {"files": files, "answers": answering.answers}
 
 

@@ -1,7 +1,7 @@
-"""Rendering of a template in a process of its own.
+"""Rendering of a template in a separate process.
 
-The process has no program in its reach, no settings of the user, and bounds of memory and time. It
-gets texts that were read before, and renders them in the bounded environment of ``templating``.
+The process has no access to programs or settings of the user, and limits of memory and time. It gets texts that were read
+before, and renders them in the bounded environment of ``templating``.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from rackwright.templates.questions import MANIFEST, SUFFIX, Answer, Manifest
 from rackwright.templating import refuse_unbounded
 
 TEST_FILE = "template-test.yaml"
-"""Of a template: answers to test it with; it does not go into a cluster."""
+"""File with the test cases of a template, which is not copied to clusters."""
 READ_ME = "README.md"
-"""Of a template: for those who look at it; ``README.md.j2`` makes one of a cluster."""
+"""Documentation of a template, which is not copied; ``README.md.j2`` becomes that of a cluster."""
 TIMEOUT = 120
-"""Seconds after which a rendering is given up."""
+"""Timeout of a rendering, in s."""
 SECONDS = 20
-"""Most seconds of a processor that a template may take."""
+"""Maximum CPU time of a rendering, in s."""
 
 _LEFT_OUT = frozenset({MANIFEST, TEST_FILE, READ_ME})
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """Files that a template makes.
+    """Result of a rendering.
 
     Attributes:
         files: texts by name.
-        answers: of every question that is asked, typed, with defaults.
+        answers: typed answers to all questions whose condition is true, including defaults.
     """
 
     files: Mapping[str, str]
@@ -54,18 +54,18 @@ def render_template(
     answers: Mapping[str, Answer],
     offered: Mapping[str, str],
 ) -> Rendered:
-    """Return the files that a template makes; one that renders to nothing is left out.
+    """Render a template; files that render to nothing are omitted.
 
     Args:
-        files: of the template.
-        manifest: read from them.
-        answers: to its questions; those that are not answered have their default.
-        offered: values that a template may use and does not ask for.
+        files: contents by name.
+        manifest: manifest of the template.
+        answers: answers to its questions; other questions have their defaults.
+        offered: additional values that the template may use.
 
     Raises:
-        TemplateContentError: a file cannot be rendered within bounds, or two make the same one.
-        TemplateError: a file has a construct that is not allowed.
-        UsageError: an answer is refused.
+        TemplateContentError: a file cannot be rendered within the limits, or two files have the same name.
+        TemplateError: a file has a forbidden construct.
+        UsageError: an answer is invalid.
     """
     sources: dict[str, str] = {}
     made = set()
@@ -97,11 +97,11 @@ def render_template(
 
 @lru_cache(maxsize=64)
 def _render(task: str) -> Rendered:
-    """Return a rendering; the same task gives the same one.
+    """Return the output of the process for a task, which is deterministic and therefore cached.
 
     Raises:
         TemplateContentError: the template cannot be rendered.
-        UsageError: an answer is refused, or a question without a default has no answer.
+        UsageError: an answer is invalid, or a question without a default has no answer.
     """
     with tempfile.TemporaryDirectory(prefix="rackwright-template-") as folder:
         said = _start(Path(folder), task)
@@ -114,7 +114,7 @@ def _render(task: str) -> Rendered:
 
 
 def _start(folder: Path, task: str) -> dict[str, Any]:
-    """Return what the process says at its end."""
+    """Run the process and return its output."""
     environment = {
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
@@ -122,7 +122,7 @@ def _start(folder: Path, task: str) -> dict[str, Any]:
         "PATH": str(folder / "no-programs"),
         "TMPDIR": str(folder),
     }
-    # The folder that it starts in holds what the template's author wrote.
+    # The working folder contains files of the template's author: a relative entry would import them.
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if path := [entry for entry in given if Path(entry).is_absolute()]:
         environment["PYTHONPATH"] = os.pathsep.join(path)
@@ -138,7 +138,7 @@ def _start(folder: Path, task: str) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"failed": f"it takes longer than {TIMEOUT} s"}
+        return {"failed": f"it took longer than {TIMEOUT} s"}
     try:
         said = json.loads(done.stdout)
     except ValueError:

@@ -1,6 +1,6 @@
 """Sources of templates: built in, a folder, a git repository at a tag, or an installed package.
 
-| Source | Form |
+| Source | Syntax |
 |---|---|
 | built in | ``hybrid-h100`` |
 | folder | ``./hall``, ``/srv/templates/hall``: with a ``/`` |
@@ -32,7 +32,7 @@ from rackwright.templates.git_tags import SCHEMES, check_tag, fetch_tag, newest_
 from rackwright.templates.questions import Manifest, read_manifest
 
 GROUP = "rackwright.templates"
-"""The entry points by which packages bring templates."""
+"""Group of the entry points of packages with templates."""
 
 _GIT = "git+"
 _PACKAGE = "package:"
@@ -45,10 +45,10 @@ class TemplateSource:
     """Source of a template.
 
     Attributes:
-        kind: of the place.
-        at: the id, the folder, the URL or the package.
-        tag: of a git repository; None is the one with the highest version.
-        folder: in the repository or package.
+        kind: kind of the source.
+        at: id, folder, URL or package.
+        tag: tag of a git repository; None for the one with the highest version.
+        folder: folder in the repository or package.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class TemplateSource:
     folder: str = "."
 
     def __str__(self) -> str:
-        """Return the source as it is written, without the tag."""
+        """Return the source in its syntax, without the tag."""
         prefix = {"git": _GIT, "package": _PACKAGE}.get(self.kind, "")
         inside = "" if self.folder == "." else f"#{self.folder}"
         return f"{prefix}{self.at}{inside}"
@@ -65,12 +65,12 @@ class TemplateSource:
 
 @dataclass(frozen=True)
 class Template:
-    """A template that was read.
+    """Template with its files.
 
     Attributes:
-        source: where it is from.
-        version: the tag, the version of the package, or that of Rackwright; a folder has none.
-        commit: that the tag names; None for any other source.
+        source: source of the template.
+        version: tag, or version of the package or of Rackwright; None for a folder.
+        commit: commit of the tag; None for other sources.
         files: contents by name.
     """
 
@@ -84,14 +84,14 @@ class Template:
         """Questions of the template.
 
         Raises:
-            SpecErrors: its ``copier.yml`` is not valid.
-            TemplateContentError: it has none.
+            SpecErrors: ``copier.yml`` is not valid.
+            TemplateContentError: there is no ``copier.yml``.
         """
         return read_manifest(self.files, str(self.source))
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the template's files."""
+        """Digest of the files of the template."""
         return digest_of(sorted(self.files.items()))
 
     @property
@@ -106,17 +106,17 @@ class Template:
 
 
 def parse_source(text: str, tag: str | None = None) -> TemplateSource:
-    """Return the source that ``text`` names.
+    """Parse the source of a template.
 
     Args:
-        text: as a user writes it.
-        tag: of a git repository, over one in the text.
+        text: source in the syntax above.
+        tag: tag of a git repository, which overrides that in ``text``.
 
     Raises:
-        UsageError: it is in none of the forms.
+        UsageError: the text has another syntax.
     """
     if not text or not text.isprintable() or len(text) > 1_000:
-        raise UsageError(f"'{visible(text)}' is no template")
+        raise UsageError(f"'{visible(text)}' is not a template")
     if text.startswith(_GIT):
         return _git_source(text.removeprefix(_GIT), tag)
     if tag is not None:
@@ -130,15 +130,15 @@ def parse_source(text: str, tag: str | None = None) -> TemplateSource:
 
 
 def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """Return the template at ``source``, read whole.
+    """Read the template at ``source``.
 
     Args:
-        source: where it is.
-        beside: what the path of a folder begins at.
+        source: source of the template.
+        beside: folder to which the path of a folder is relative.
 
     Raises:
-        RackwrightError: it cannot be reached, or holds what none may hold.
-        UsageError: there is none of that name.
+        RackwrightError: the source cannot be reached, or has forbidden content.
+        UsageError: there is no such template.
     """
     if source.kind == "git":
         tag = source.tag or newest_tag(source.at)
@@ -164,12 +164,12 @@ def built_in_names() -> list[str]:
 
 
 def newest(source: TemplateSource, *, beside: Path = Path()) -> Template:
-    """Return the newest version of the template at ``source``, whichever tag that names."""
+    """Read the newest version of the template at ``source``, regardless of its tag."""
     return open_template(TemplateSource(source.kind, source.at, None, source.folder), beside=beside)
 
 
 def recorded(source: TemplateSource, folder: Path) -> TemplateSource:
-    """Return ``source`` as a cluster in ``folder`` keeps it: a path of a folder begins there."""
+    """Return ``source`` for the record of a cluster in ``folder``, to which the path of a folder is relative."""
     if source.kind != "folder":
         return TemplateSource(source.kind, source.at, None, source.folder)
     path = os.path.relpath(real(Path(source.at)), real(folder))
@@ -183,19 +183,19 @@ def _built_in() -> Path:
 def _git_source(text: str, tag: str | None) -> TemplateSource:
     place, _, inside = text.partition("#")
     head, at, named = place.rpartition("@")
-    # What stands before the host of an SSH URL is a user.
+    # An SSH URL has an '@' after its user as well: only one after the path begins a tag.
     if at and "://" in head and "/" in head.partition("://")[2]:
         place, tag = head, tag or named
     parts = urlsplit(place)
     if parts.scheme not in SCHEMES or not parts.path.strip("/"):
         raise UsageError(
-            f"'{visible(text)}' is no repository",
+            f"'{visible(text)}' is not a repository",
             hint=f"write git+SCHEME://HOST/PATH@TAG, with {', '.join(SCHEMES)}",
         )
     if parts.password is not None or (parts.username and parts.scheme != "ssh"):
         raise UsageError(
             "the URL of a repository holds no password or token, since it is written down",
-            hint="use git+ssh:// with a key, or clone it and name the folder",
+            hint="use git+ssh:// with a key, or clone it and give the folder",
         )
     return TemplateSource(
         "git", place, check_tag(tag) if tag is not None else None, _inside(inside)
@@ -215,7 +215,7 @@ def _of_package(source: TemplateSource) -> Template:
     except (metadata.PackageNotFoundError, ValueError):
         raise UsageError(
             f"the package '{visible(source.at)}' is not installed",
-            hint="install it beside rackwright",
+            hint="install it in the same environment as rackwright",
         ) from None
     try:
         folder = installed_folder(source.at, version, GROUP)

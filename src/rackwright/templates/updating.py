@@ -1,4 +1,4 @@
-"""Three-way updates: what the template changed since a cluster was made, put into the team's files."""
+"""Three-way updates: merge of the template's changes into the files of the team."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rackwright.templates.rendering import render_template
 from rackwright.templates.source import Template
 
 _OPEN = "<<<<<<< "
-"""Begins what a person has to decide."""
+"""Start of a conflict that a person must resolve."""
 _MOST_CONFLICTS = 127
 
 
@@ -37,29 +37,29 @@ class Step(StrEnum):
     """Action of an update on a file."""
 
     NEW = "new"
-    """The template has it now."""
+    """The template added the file."""
     UPDATED = "updated"
-    """It has what the template changed, and what the team changed."""
+    """The file has the changes of the template and those of the team."""
     CONFLICT = "conflict"
-    """Both changed the same lines: both are in it, marked."""
+    """Both changed the same lines: the file has both, with conflict markers."""
     REMOVED = "removed"
-    """The template has it no more, and the team had not changed it."""
+    """The template dropped the file, and the team had not changed it."""
     KEPT = "kept"
-    """The template has it no more, and the team had changed it."""
+    """The template dropped the file, but the team had changed it."""
     LEFT_OUT = "left-out"
-    """The team removed it."""
+    """The team removed the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileUpdate:
-    """A file of the cluster that an update is about.
+    """Change of one file of the cluster by an update.
 
     Attributes:
-        name: from the folder of the cluster.
-        step: what is done with it.
-        before: what it holds; None where there is none.
-        after: what it is to hold; None where it goes or stays as it is.
-        conflicts: lines, from one, at which marked conflicts begin.
+        name: path relative to the cluster.
+        step: action on the file.
+        before: current text; None if the file does not exist.
+        after: new text; None if the file is removed or unchanged.
+        conflicts: line numbers of conflict markers, from one.
     """
 
     name: str
@@ -71,14 +71,14 @@ class FileUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """All that an update does to a cluster, before it is done."""
+    """Planned changes of an update to a cluster."""
 
     changes: tuple[FileUpdate, ...]
     kept: Kept
 
     @property
     def conflicts(self) -> int:
-        """Number of conflicts that the user has to resolve."""
+        """Number of conflicts that the user must resolve."""
         return sum(len(change.conflicts) for change in self.changes)
 
 
@@ -88,14 +88,14 @@ def plan_update(
     """Plan the update of the cluster in ``folder`` to ``template``.
 
     Args:
-        folder: of the cluster.
-        kept: what it keeps.
-        template: the version to update to, whose source is as the cluster keeps it.
-        answers: those that change; the others are the recorded ones, to questions that are left.
+        folder: folder of the cluster.
+        kept: record of the cluster.
+        template: new version of the template, with the source from the record.
+        answers: changed answers; other questions that still exist keep the recorded ones.
 
     Raises:
-        RackwrightError: an answer is refused, the template cannot be rendered, or a file of the
-            cluster cannot be read, is a link or still holds conflicts.
+        RackwrightError: an answer is invalid, the template cannot be rendered, or a file of the cluster cannot be
+            read, is a link or still has conflicts.
     """
     manifest = template.manifest
     former = {k: v for k, v in kept.record.answers.items() if k in manifest.questions}
@@ -122,10 +122,10 @@ def plan_update(
 
 
 def refuse_uncommitted(folder: Path, update: Update) -> None:
-    """Refuse to write over what git does not have; a folder outside of a repository is taken as it is.
+    """Raise if an update would overwrite uncommitted changes; folders outside of a repository are not checked.
 
     Raises:
-        UsageError: a file that would change is not as the last commit has it.
+        UsageError: a file that would change differs from the last commit.
     """
     try:
         top = find_top(folder)
@@ -139,15 +139,16 @@ def refuse_uncommitted(folder: Path, update: Update) -> None:
             committed = read_at(top, "HEAD", path.relative_to(top).as_posix())
         except RackwrightError:
             committed = None
+        # Compare with the last commit: a change that is only staged would be lost as well.
         if committed != change.before.encode():
             raise UsageError(
                 f"'{path}' has changes that are not committed",
-                hint="commit them first, so that the update can be looked at by itself",
+                hint="commit them first, so that the update is a change of its own",
             )
 
 
 def write_update(folder: Path, update: Update) -> None:
-    """Do what an update does; the record is written last.
+    """Write the changes of an update, the record last.
 
     Raises:
         OSError: a file cannot be written.
@@ -163,17 +164,17 @@ def write_update(folder: Path, update: Update) -> None:
 
 
 def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, str], str]:
-    """Return the files with a digest of the catalogue, and that digest.
+    """Return the files with a catalogue digest, and the digest.
 
-    Where the template changed no product it is the recorded one: what the catalogue changed since is
-    the team's to approve.
+    If the template changed no product, the recorded digest stays: the team must approve later changes of the catalogue
+    itself.
     """
     recorded = kept.record.offered.get("catalogue_digest", UNPINNED)
     if not any(UNPINNED in text for text in files.values()):
         return files, recorded
     digest = digest_of_products(files, folder)
     if recorded != UNPINNED:
-        # A blueprint of before may be one that cannot be planned any more.
+        # An original blueprint that can no longer be planned has no digest: the new one applies.
         with contextlib.suppress(SpecErrors, UsageError):
             if digest_of_products(kept.base, folder) == digest:
                 digest = recorded
@@ -186,18 +187,19 @@ def _change(
     """Return the action on one file; None if there is nothing to do.
 
     Raises:
-        UsageError: the file still holds the conflicts of an update before.
+        UsageError: the file still has conflicts of a previous update.
     """
     check_name(name)
     if base == new:
         return None
     mine = _read(folder, name)
+    # The team has already made the same change.
     if mine == new:
         return None
     if mine is not None and any(line.startswith(_OPEN) for line in mine.splitlines()):
         raise UsageError(
-            f"'{folder / name}' still holds conflicts",
-            hint=f"decide what is between '{_OPEN}' and '>>>>>>> ', and commit it",
+            f"'{folder / name}' still has conflicts",
+            hint=f"resolve the lines between '{_OPEN}' and '>>>>>>> ', and commit the file",
         )
     if new is None:
         if mine is None:
@@ -209,7 +211,7 @@ def _change(
         return FileUpdate(name, Step.UPDATED, mine, new)
     before, base = mine, base or ""
     if name == BLUEPRINT and new.startswith(MODELINE) and base != add_modeline(base):
-        # A cluster of before modelines gets its own whatever the team made of the first lines.
+        # Clusters from before modelines get one, regardless of changes to the first lines.
         mine, base = add_modeline(mine), add_modeline(base)
     merged = merge_texts(mine, base, new, labels)
     conflicts = tuple(
@@ -221,18 +223,18 @@ def _change(
 
 
 def _only(base: str | None, new: str) -> str | None:
-    """Return the text of a file that the team did not remove."""
+    """Return the new text of a file that the team did not remove."""
     return new if base is None else None
 
 
 def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
-    """Return both changes of ``base`` in one text; where both change the same lines, all three are marked.
+    """Merge two changes of ``base``; if both change the same lines, mark the three versions as a conflict.
 
     Args:
-        mine: what the team has.
-        base: what both began with.
-        new: what the template has.
-        labels: what the three are called in marks, in this order.
+        mine: text of the team.
+        base: original text.
+        new: text of the template.
+        labels: labels of the three in conflict markers, in this order.
 
     Raises:
         ExternalToolError: git is missing or failed.
@@ -240,24 +242,26 @@ def merge_texts(mine: str, base: str, new: str, labels: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="rackwright-merge-") as made:
         top = Path(made)
         for name, text in (("mine", mine), ("base", base), ("new", new)):
+            # newline="": line ends stay as they are, otherwise every line would differ.
             (top / name).write_text(text, encoding="utf-8", newline="")
         named = [word for label in labels for word in ("-L", label)]
         done = run_apart(top, "merge-file", "-p", "--diff3", *named, "mine", "base", "new")
+    # merge-file returns the number of conflicts; higher codes are errors.
     if done.returncode > _MOST_CONFLICTS:
         raise ExternalToolError("git merge-file failed", hint=said(done.stderr))
     return done.stdout.decode("utf-8")
 
 
 def _read(folder: Path, name: str) -> str | None:
-    """Return a file of the cluster; None where there is none.
+    """Return the text of a file of the cluster; None if it does not exist.
 
     Raises:
-        UsageError: it is a link, passes one, or is no text.
+        UsageError: the path is or passes through a link, or the file is not text.
     """
     path = folder / name
     for part in _inside(folder, path):
         if part.is_symlink():
-            raise UsageError(f"'{visible(str(part))}' is a link", hint="put the file itself there")
+            raise UsageError(f"'{visible(str(part))}' is a link", hint="replace it with the file")
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:

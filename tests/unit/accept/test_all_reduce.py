@@ -68,7 +68,7 @@ def test_wrong_values_of_every_size_count() -> None:
         (GOOD.replace(" 0\n", " inf\n"), "is no number"),
     ],
 )
-def test_what_is_no_result_is_none(text: str, message: str) -> None:
+def test_output_without_a_result_is_none(text: str, message: str) -> None:
     with pytest.raises(UnreadableOutput, match=message):
         read_output(text)
 
@@ -80,7 +80,7 @@ def recorded(name: str, code: int, errors: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["2.13.11", "2.17.1", "2.19.6"])
-def test_what_each_version_prints_is_read(version: str) -> None:
+def test_output_of_each_version_is_read(version: str) -> None:
     """Over one GPU, between which and itself nothing goes over a bus."""
     assert recorded(version, 0) == {FACT: {"bus_gb_s": 0.0, "wrong": 0}}
 
@@ -136,7 +136,7 @@ def test_an_all_reduce_is_judged(
     assert tuple(compare_item(item, facts).outcome for item in expectations(bandwidth)) == outcomes
 
 
-def test_what_fails_is_told_with_its_numbers() -> None:
+def test_failure_is_reported_with_its_numbers() -> None:
     facts = facts_of({"rc": 0, "stdout": GOOD.replace("479.24", "301.50").replace(" 0\n", " 7\n")})
     least, errors = (compare_item(item, facts) for item in expectations(460.0))
     assert least.reason == "NCCL all-reduce is 301.5 GB/s, not 460 GB/s"

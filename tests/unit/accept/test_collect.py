@@ -108,7 +108,7 @@ def host(tmp_path: Path) -> Make:
     return ask
 
 
-def test_what_a_host_has(host: Make) -> None:
+def test_facts_of_a_host(host: Make) -> None:
     found = host(
         {
             **a_port("mlx5_0"),
@@ -157,7 +157,7 @@ def test_tests_of_nccl_that_were_built_have_the_version_of_their_folder(
     assert host({})["versions"]["nccl_tests"] == "2.17.1"
 
 
-def test_what_cannot_be_found_out_is_none_with_the_reason(host: Make) -> None:
+def test_unavailable_fact_is_none_with_a_reason(host: Make) -> None:
     failing = {**PROGRAMS, "nvidia-smi": "echo 'No devices were found'; exit 6",
                "scontrol": "echo 'Node gpu-9 not found' >&2; exit 1",
                "systemctl": "exit 1"}  # fmt: skip
@@ -194,7 +194,7 @@ def test_a_login_node_is_not_asked_about_slurm_nodes(host: Make) -> None:
 
 
 @pytest.mark.parametrize("request_text", ["", "{}", "[]", "not json", '{"devices": "x"}'])
-def test_what_is_no_request_is_refused(request_text: str) -> None:
+def test_invalid_request_is_refused(request_text: str) -> None:
     done = subprocess.run(
         [sys.executable, str(COLLECTOR), request_text], capture_output=True, text=True, check=False
     )

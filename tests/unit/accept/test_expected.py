@@ -76,7 +76,7 @@ def test_a_dgx_h100(slurm: Plan) -> None:
     }
 
 
-def test_what_the_blueprint_says_of_nodes_comes_before_the_catalogue(slurm: Plan) -> None:
+def test_blueprint_has_precedence_over_the_catalogue(slurm: Plan) -> None:
     scheduler = slurm.blueprint.scheduler
     assert scheduler is not None
     (said,) = scheduler.nodes

@@ -189,7 +189,7 @@ def test_journal_that_fails_with_a_word_is_no_good_sign(node: Node) -> None:
     assert node.judge() == ["the kernel's messages cannot be read"]
 
 
-def test_what_a_gpu_does_not_have_is_no_reason(node: Node) -> None:
+def test_feature_that_a_gpu_lacks_is_not_a_failure(node: Node) -> None:
     lacking = GPU.replace("<state>Completed", "<state>N/A").replace("16x", "N/A")
     have_gpus(node, report(lacking))
     assert node.judge() == []
@@ -285,7 +285,7 @@ def dcgm(health_of_all: str, **systems: str) -> str:
         ("{}", ["dcgmi does not say how the GPUs are"]),
     ],
 )
-def test_what_dcgm_has_watched(node: Node, told: str, reasons: list[str]) -> None:
+def test_health_watches_of_dcgm(node: Node, told: str, reasons: list[str]) -> None:
     node.settings["dcgm"] = True
     node.program("dcgmi", f"echo '{told}'")
     assert node.judge() == reasons
@@ -379,7 +379,7 @@ def test_symbol_errors_beyond_those_that_ufm_takes(
     assert node.judge() == (wanted if told else [])
 
 
-def test_who_tells_nobody_keeps_nothing(node: Node, ports: Ports) -> None:
+def test_check_without_a_receiver_keeps_no_record(node: Node, ports: Ports) -> None:
     assert node.run("--print") == 0
     assert not Path(node.folder / "state.json").exists()
     assert node.run() == 0

@@ -84,7 +84,7 @@ def test_answers_are_taken_from_events() -> None:
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{}", '["rackwright.facts/v1"]', '{"schema": "x"}'])
-def test_what_is_no_answer_is_none(text: object) -> None:
+def test_invalid_answer_is_none(text: object) -> None:
     assert read_facts(text) is None
 
 

@@ -69,7 +69,7 @@ def test_a_wide_terminal_shows_all_of_it() -> None:
         (5, "3 fa…"),
     ],
 )
-def test_what_matters_least_is_left_out_first(width: int, shown: str) -> None:
+def test_least_important_parts_are_omitted_first(width: int, shown: str) -> None:
     assert draw(VIEW, width).plain == shown
 
 

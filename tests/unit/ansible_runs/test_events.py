@@ -95,7 +95,7 @@ def test_a_role_is_announced_once() -> None:
     assert lines == ["base …", "munge …"]
 
 
-def test_what_is_kept_from_the_log_is_kept_from_the_reason() -> None:
+def test_no_log_output_is_not_in_the_reason() -> None:
     assert reason_of({"censored": "hidden", "msg": "key 1234"}) == (
         "failed; its output is kept secret"
     )

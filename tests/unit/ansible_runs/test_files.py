@@ -121,7 +121,7 @@ def test_files_that_are_generated_no_more_are_removed(plan: Plan, place: Workspa
     assert not (place.slurm / "topology.yaml").exists()
 
 
-def test_what_has_not_changed_is_not_touched(plan: Plan, place: Workspace) -> None:
+def test_unchanged_file_is_not_written(plan: Plan, place: Workspace) -> None:
     def marks() -> dict[Path, tuple[int, int]]:
         files = [path for path in place.folder.rglob("*") if path.is_file()]
         return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in files}

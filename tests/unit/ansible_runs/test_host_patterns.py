@@ -101,5 +101,5 @@ def test_a_limit_of_all_hosts_by_name_looks_ahead_from_no_comma() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["", "nobody", "~(", "rack-c[0]", "rack-a[9]", "&nobody"])
-def test_what_is_not_there_stands_for_nobody(pattern: str) -> None:
+def test_unknown_pattern_matches_no_host(pattern: str) -> None:
     assert hosts_of(pattern, GROUPS) == frozenset()

@@ -119,7 +119,7 @@ def test_hostile_files_are_refused_in_words(raw: bytes, words: str, tmp_path: Pa
     assert not (tmp_path / "site").exists()
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     for name in (".", "gone.csv"):
         run_here(tmp_path, "init", "site", "--from", name).refused("cannot be read")
 

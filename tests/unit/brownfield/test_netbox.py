@@ -152,7 +152,7 @@ def test_a_page_of_several_is_refused(tmp_path: Path) -> None:
          "would both be called 'A-02'", 5),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_at_its_line(
+def test_impossible_device_is_refused_at_its_line(
     old: str, new: str, words: str, line: int, tmp_path: Path
 ) -> None:
     assert old in EXPORT

@@ -104,7 +104,7 @@ def test_objects_without_a_device_type_are_no_devices_of_netbox(tmp_path: Path) 
         "PartitionName=p \\\n  AllowGroups=ALL Nodes=n1\nNodeName=n1\n",
     ],
 )
-def test_what_is_read_is_named_as_no_other_tool(text: str, tmp_path: Path) -> None:
+def test_readable_file_is_not_taken_for_another_tool(text: str, tmp_path: Path) -> None:
     path = tmp_path / "found.txt"
     path.write_text(text, "utf-8")
     found = read_standing(path)

@@ -110,7 +110,7 @@ def test_untyped_gres_is_kept_and_leads_to_products(tmp_path: Path) -> None:
     assert "dgx-h100" in (types or "")
 
 
-def test_who_may_use_a_partition_is_not_lost(tmp_path: Path) -> None:
+def test_users_of_a_partition_are_kept(tmp_path: Path) -> None:
     text = (
         "AccountingStorageType=accounting_storage/slurmdbd\nNodeName=n1 Gres=gpu:2 RealMemory=99000\n"
         "PartitionName=p Nodes=n1 OverSubscribe=EXCLUSIVE AllowAccounts=ml,bio AllowQos=high,normal QOS=part "

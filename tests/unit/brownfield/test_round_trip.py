@@ -82,7 +82,7 @@ def without_switch_names(devices: list[tuple[Any, ...]]) -> list[tuple[Any, ...]
 
 @settings(deadline=None, max_examples=60)
 @given(site=sites())
-def test_what_stands_is_what_stood(
+def test_round_trip_keeps_the_equipment(
     tmp_path_factory: pytest.TempPathFactory, site: dict[str, Any]
 ) -> None:
     original = a_blueprint(site)

@@ -265,7 +265,7 @@ def test_files_that_are_included_are_read_beside_it(tmp_path: Path) -> None:
         ("Include gone.conf", "cannot be read: no such file", 0),
     ],
 )
-def test_what_cannot_be_told_is_refused_at_its_line(
+def test_ambiguous_setting_is_refused_at_its_line(
     text: str, words: str, line: int, tmp_path: Path
 ) -> None:
     with pytest.raises(SpecErrors) as caught:

@@ -40,7 +40,7 @@ def entries(blueprint: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_what_is_recorded_does_not_block_until_it_gets_worse(
+def test_recorded_failure_blocks_only_if_it_gets_worse(
     blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("check", blueprint, "five") == 5
@@ -113,7 +113,7 @@ def test_diff_does_not_end_with_0_when_a_recorded_failure_gets_worse(
     assert not worse["RACK-002"]["blocks"]
 
 
-def test_it_is_created_once(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_baseline_is_created_once(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("baseline create", blueprint, "five") == 0
     before = entries(blueprint)
     assert run("baseline create", blueprint, "six") == 2

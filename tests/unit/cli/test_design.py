@@ -99,7 +99,7 @@ def test_products_and_alternatives_stand_side_by_side(folder: Path) -> None:
     assert document["best"] == found["", "dgx-h100"]
 
 
-def test_what_a_layer_brings_is_said_and_what_follows_may_be_left_out(folder: Path) -> None:
+def test_values_of_a_layer_are_named_and_derived_ones_omitted(folder: Path) -> None:
     more = {"facility": {"halls": [{"name": "hall-1", "air": {"count": 3}}]}}
     (folder / "more-air.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
     brings = "what alternatives bring:"
@@ -138,7 +138,7 @@ def test_positions_that_are_all_to_stay_free_are_short(folder: Path) -> None:
     assert "what is short:\n  rack positions: 4 are free, and 4 are to stay so\n" in ended.out
 
 
-def test_where_the_smallest_layout_is_refused_for_its_switches_that_is_told(folder: Path) -> None:
+def test_too_few_switches_of_the_smallest_layout_are_reported(folder: Path) -> None:
     """Each rack passes by itself; a layout without any was planned, and ended it as a wrong blueprint."""
     document = switches_that_draw_too()
     document["facility"]["power"]["contract"] = "115 kW"
@@ -149,7 +149,7 @@ def test_where_the_smallest_layout_is_refused_for_its_switches_that_is_told(fold
     assert "PWR-006 lab contract: " in ended.out
 
 
-def test_what_is_not_known_is_named_and_nothing_is_written(folder: Path) -> None:
+def test_missing_facts_are_named_and_nothing_is_written(folder: Path) -> None:
     facility = a_facility()
     del facility["altitude"]
     written(folder, a_document(facility))
@@ -160,7 +160,7 @@ def test_what_is_not_known_is_named_and_nothing_is_written(folder: Path) -> None
     assert not (folder / "blueprint.yaml").exists()
 
 
-def test_where_nothing_fits_the_rule_is_named(folder: Path) -> None:
+def test_infeasible_design_names_the_rule(folder: Path) -> None:
     low = some_positions(cooling={"mode": "air", "power_limit": "9 kW"})
     written(folder, a_document(a_facility(halls=[a_hall(low)])))
     ended = ask(folder)

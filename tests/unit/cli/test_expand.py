@@ -71,7 +71,7 @@ def test_json_says_the_rule_and_the_place_of_each_derived_value(folder: Path) ->
     assert {one["rule"] for one in document["derived"]} <= set(RULES)
 
 
-def test_what_is_printed_is_judged_alike(folder: Path) -> None:
+def test_expanded_blueprint_has_the_same_verdict(folder: Path) -> None:
     (folder / "full.yaml").write_text(expand(folder).out, encoding="utf-8")
     reports = []
     for name in ("blueprint.yaml", "full.yaml"):

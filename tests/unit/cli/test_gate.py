@@ -133,7 +133,7 @@ def test_no_change_permits_itself_what_it_violates(
 
 
 @pytest.mark.parametrize("verb", ["status", "down"])
-def test_what_is_not_judged_takes_no_gate(
+def test_commands_without_a_check_take_no_gate(
     verb: str, blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An option without an effect is an error; a broken pin keeps nobody from looking."""

@@ -247,7 +247,7 @@ def test_up_with_a_part_of_the_nodes_ends_with_10_and_the_words_of_aws(
     assert "rackwright hosts" in shown.err
 
 
-def test_what_aws_says_of_nodes_is_shown_when_the_engine_fails(
+def test_aws_errors_of_nodes_are_shown_when_the_engine_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_args: Any, **_options: Any) -> Any:

@@ -306,7 +306,7 @@ def test_a_traceback(tmp_path: Path) -> None:
     assert obeyed(done.stderr) == []
 
 
-def test_what_is_harmless_stays_as_it_is(as_verb: RunAsVerb, capsys: Shown) -> None:
+def test_harmless_text_is_unchanged(as_verb: RunAsVerb, capsys: Shown) -> None:
     text = "a :: b\turn:x::y ## [x] #[y] — × 🙂 👨\u200d👩 ⚠\ufe0f a\u00a0b\n1: 2\n: x\r\n"
 
     def body() -> None:

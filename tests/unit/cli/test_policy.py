@@ -81,7 +81,7 @@ def test_a_second_rule_stands_beside_the_first(repository: Path) -> None:
         (["own/ACME-002", "x" * 101], "cannot be a title"),
     ],
 )
-def test_what_cannot_be_a_new_rule(
+def test_invalid_new_rule_is_refused(
     repository: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert new() == 0

@@ -15,7 +15,7 @@ LIQUID = builtin_pack() / "fixtures" / "liquid.yaml"
 OVER = "sites: [{name: lux1, power: {contract: 1 kW}}]\n"
 
 
-def test_what_is_written_is_the_answer(tmp_path: Path) -> None:
+def test_quiet_prints_only_the_result(tmp_path: Path) -> None:
     told = run_here(tmp_path, "init", "site", "--template", "lab", "--quiet")
     assert (told.code, told.out, told.err) == (0, "site/blueprint.yaml\n", "")
     assert "next:" in run_here(tmp_path, "init", "other", "--template", "lab").err

@@ -85,7 +85,7 @@ def test_a_file_of_others_is_spared(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "-ClusterName=mine" in capsys.readouterr().out
 
 
-def test_what_is_unknown_is_told_at_its_place(
+def test_unknown_value_is_reported_at_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layer = "scheduler: {partitions: [{name: gpu, groups: [dgy]}]}\n"

@@ -70,7 +70,7 @@ def run(*more: str) -> int:
         (["train-1"], "'replace' changes 'atlas-use1'"),
     ],
 )
-def test_what_is_not_clear_ends_nothing(
+def test_unclear_state_terminates_no_instance(
     words: list[str],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,7 +221,7 @@ def test_a_node_is_drained_ended_named_configured_verified_and_resumed(site: Clo
     assert told["head-1"]["ansible_host"] == "10.0.9.1"
 
 
-def test_what_has_failed_is_gone_on_with_and_no_instance_is_ended_twice(
+def test_failed_replacement_continues_and_terminates_no_instance_twice(
     site: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layer()

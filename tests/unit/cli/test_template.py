@@ -43,7 +43,7 @@ def test_a_template_made_of_a_blueprint_gives_it_again(tmp_path: Path) -> None:
     assert other.read_text() == text.replace("name: ours", "name: theirs", 1)
 
 
-def test_what_jinja_would_read_in_a_blueprint_stays_text() -> None:
+def test_jinja_syntax_in_a_blueprint_stays_text() -> None:
     text, name = template_of("name: a\nowner: '{{ x }} {# y #} {% z %}'\n")
     assert name == "a"
     assert text == "name: {{ name }}\nowner: '{{ '{{' }} x }} {{ '{#' }} y #} {{ '{%' }} z %}'\n"

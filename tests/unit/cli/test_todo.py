@@ -80,7 +80,7 @@ def unknowns(ended: Ended) -> dict[tuple[str, str], str]:
     return {(r["policy"], r["subject"]): r["fix"] for r in results if r["outcome"] == "unknown"}
 
 
-def test_what_is_filled_in_is_known(blueprint: Path) -> None:
+def test_filled_in_answers_are_known(blueprint: Path) -> None:
     before = check(blueprint, "--json", "--todo", "todo.yaml")
     said = r"wrote todo.yaml: 4\d fields to fill in, 1\d to be said elsewhere\n"
     assert re.fullmatch(said, before.err)
@@ -164,7 +164,7 @@ def test_a_file_that_is_there_is_left_as_it_is(blueprint: Path) -> None:
     check(blueprint, "--todo", "no/folder.yaml").refused("'no/folder.yaml' cannot be written")
 
 
-def test_where_nothing_is_unknown_no_file_is_written(blueprint: Path) -> None:
+def test_no_file_is_written_without_unknowns(blueprint: Path) -> None:
     ended = check(blueprint, "--only", "PWR-001", "--todo", "todo.yaml")
     assert ended.code == 0
     assert ended.err == "nothing is unknown, so 'todo.yaml' is not written\n"
@@ -210,7 +210,7 @@ def test_prices_that_are_filled_in_make_a_cost_known(tmp_path: Path) -> None:
     assert "dgx-h100: 1,000 USD/unit, the owner's own" in after.out
 
 
-def test_what_racks_of_the_short_form_lack_is_asked_once_where_it_is_written(
+def test_missing_fact_of_short_form_racks_is_asked_once_at_its_place(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "b.yaml").write_text(SHORT, encoding="utf-8")

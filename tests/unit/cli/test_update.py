@@ -71,7 +71,7 @@ def test_a_cluster_of_v1_changed_by_hand_goes_to_v2_with_one_conflict(
     assert main(["update", "--list", "."]) == 0
     assert capsys.readouterr().out == f"current  room: {source} v2\n"
     assert main(["update", "room", "--to", "v1"]) == 2
-    assert "still holds conflicts" in capsys.readouterr().err
+    assert "still has conflicts" in capsys.readouterr().err
 
 
 def test_a_dry_run_shows_the_difference_and_writes_nothing(
@@ -86,7 +86,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(
     assert git(team, "status", "--porcelain") == ""
 
 
-def test_what_is_not_committed_is_not_written_over(
+def test_uncommitted_changes_are_not_overwritten(
     team: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blueprint = team / "room/room.yaml"

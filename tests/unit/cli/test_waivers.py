@@ -85,7 +85,7 @@ def test_a_waiver_that_is_added_covers_the_failure(
     ("day", "code", "found"),
     [("2026-12-08", 0, ["expiring"]), ("2026-12-09", 5, ["expired"])],
 )
-def test_it_holds_through_its_last_day(
+def test_waiver_applies_through_its_last_day(
     day: str, code: int, found: list[str], blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(blueprint)
@@ -139,7 +139,7 @@ def test_strict_waivers_end_with_7(blueprint: Path, capsys: pytest.CaptureFixtur
     assert main(["check", str(blueprint), "--strict-waivers", "--exit-zero", *TODAY]) == 0
 
 
-def test_what_is_waived_is_shown_when_asked_for(
+def test_waived_findings_are_shown_on_request(
     blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(blueprint)
@@ -171,7 +171,7 @@ def test_what_is_waived_is_shown_when_asked_for(
         (["--base-ref=--all"], "cannot be the name of a revision"),
     ],
 )
-def test_what_has_no_meaning_is_bad_usage(
+def test_meaningless_arguments_are_bad_usage(
     options: list[str], said: str, blueprint: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     subprocess.run(["git", "init", "-q", str(blueprint.parent)], check=True)
@@ -223,7 +223,7 @@ def test_a_pull_request_cannot_approve_itself(
     assert check(blueprint, capsys)[0] == 0
 
 
-def test_what_the_base_approved_covers(
+def test_waiver_of_the_base_covers(
     repository: Path, blueprint: Path, waivers: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(blueprint)
@@ -411,7 +411,9 @@ def test_a_finding_is_waived_by_its_fingerprint(
     assert (result["waiver"]["up_to"], result["waiver"]["limit"]) == ("51 kW", "45 kW")
 
 
-def test_what_passes_needs_no_waiver(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_passing_result_needs_no_waiver(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, report = check(blueprint, capsys)
     failed = next(r for r in report["results"] if r["outcome"] == "fail")
     passing = {"policy": None, "match": None, "from": failed["fingerprint"]}

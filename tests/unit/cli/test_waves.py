@@ -104,7 +104,7 @@ def a_rollout(tmp_path: Path) -> Rollout:
     return made
 
 
-def test_what_was_not_started_is_told(tmp_path: Path) -> None:
+def test_waves_that_did_not_start_are_reported(tmp_path: Path) -> None:
     rollout = a_rollout(tmp_path)
     assert _as_text(rollout, {"n1": ["base / x"]}, {"n2": "7 of 8 accelerators"}).splitlines() == [
         "wave 1 of 3 (head-1: controller): 1 of 1 host accepted in 12.3 s",
@@ -122,7 +122,7 @@ def test_what_was_not_started_is_told(tmp_path: Path) -> None:
     assert document["drained"] == {"n2": "rackwright: 7 of 8 accelerators (change 1a)"}
 
 
-def test_what_is_left_drained_is_named_with_the_way_back(tmp_path: Path) -> None:
+def test_drained_hosts_are_named_with_the_command_to_resume(tmp_path: Path) -> None:
     progress = a_rollout(tmp_path).progress
     progress.own(["n1", "n3"], "rackwright: change 1a, wave 2 of 3")
     assert _leftovers(progress, ["head-1"]).splitlines() == [

@@ -272,7 +272,7 @@ UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
         ("text", "<inputs>"),
     ],
 )
-def test_what_is_no_blueprint_blocks(spec: Any, said: str, stub: Any) -> None:
+def test_input_without_a_blueprint_blocks(spec: Any, said: str, stub: Any) -> None:
     properties = Struct()
     properties.update({"spec": spec})
     request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)

@@ -95,7 +95,7 @@ def test_two_feeds_of_one_source_get_another_source_like_it() -> None:
     assert [feed.source for feed in group.feeds] == ["rpp-a", "rpp-a", "rpp-a-twin"]
 
 
-def test_what_is_said_of_feeds_by_name_is_spread_anew() -> None:
+def test_settings_by_feed_name_follow_a_new_number_of_feeds() -> None:
     document = on_feeds("ab")
     document["wanted"]["products"][0]["psus_per_feed"] = {"A": 3, "B": 3}
     document["facility"]["halls"][0]["rows"][0]["rack_groups"][0]["shelves"] = {

@@ -101,7 +101,7 @@ def test_the_blueprint_has_the_racks_in_which_something_stands() -> None:
     assert not {"kind", "wanted", "facility", "blueprint"} & data.keys()
 
 
-def test_what_names_the_node_group_names_all_of_its_groups() -> None:
+def test_reference_to_a_node_group_names_all_of_its_groups() -> None:
     fabric = {
         "preset": "fat-tree",
         "groups": ["compute"],

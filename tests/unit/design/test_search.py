@@ -78,7 +78,7 @@ def test_as_many_fit_as_by_trying_all_layouts(hall: SmallHall) -> None:
         ("least-cost", lambda layout: layout.count),
     ],
 )
-def test_what_is_wanted_stands_in_the_best_way(
+def test_search_finds_the_best_layout_of_the_goal(
     objective: str, measured: Callable[[RackLayout], int]
 ) -> None:
     halls = [a_hall(some_positions("c[01-02]"), some_positions("d[01-02]", cooling=LOW))]
@@ -138,7 +138,7 @@ def test_less_than_is_wanted_is_told_with_what_fits() -> None:
     assert run(judge).exit_code is ExitCode.VIOLATION
 
 
-def test_where_nothing_fits_the_rules_say_why() -> None:
+def test_infeasible_design_names_the_rules() -> None:
     floor = {"uniform": "100 kg/m2", "concentrated": "680 kg", "rolling": "680 kg"}
     judge, found = searched(a_document(a_facility(halls=[a_hall(floor=floor)])))
     assert (found.ending, found.layout) == ("nothing", None)

@@ -93,7 +93,7 @@ def test_a_mistake_in_a_sheet_is_told_at_its_line(wanted: Path) -> None:
         ('hall,row,racks\n"hall-1,row-1,d1\n', "this is no sheet"),
     ],
 )
-def test_what_is_no_sheet_is_refused(wanted: Path, text: str, words: str) -> None:
+def test_invalid_sheet_is_refused(wanted: Path, text: str, words: str) -> None:
     with pytest.raises(SpecErrors) as caught:
         load_wanted(wanted, positions=[sheet(wanted, text)])
     assert words in str(caught.value)

@@ -69,7 +69,7 @@ def _passes(cut: LinearCut | PointCut, racks: tuple[int, ...], units: int) -> bo
     units=st.none() | st.integers(min_value=1, max_value=9),
     maximise=st.booleans(),
 )
-def test_it_is_the_best_of_all(
+def test_solution_is_optimal(
     weights: tuple[int, ...],
     lines: list[tuple[tuple[int, ...], int, int]],
     slopes: list[tuple[tuple[int, ...], int, int]],

@@ -334,7 +334,7 @@ def test_a_field_without_a_rollout_is_for_review() -> None:
     assert (update.action, update.reason) == (Action.REVIEW, FOR_REVIEW.reason)
 
 
-def test_what_was_never_stated_is_confirmed_rather_than_refused() -> None:
+def test_value_that_was_never_set_is_confirmed_instead_of_refused() -> None:
     pattern = "sites/onprem/file_systems/*/objects/size"
     first, other = decide([a_change(pattern, None, "10 GiB"), a_change(pattern, "9 GiB", "10 GiB")])
     assert (first.action, first.reason) == (Action.REVIEW, STATED)
@@ -406,7 +406,7 @@ def test_numbers_grow_and_shrink(before: Any, after: Any, event: str | None) -> 
     assert set(events_of(a_change(f"x/{ORDER}"))) == {"any", "changed", "reordered"}
 
 
-def test_what_holds_data() -> None:
+def test_resources_with_data() -> None:
     assert holds_data({"role": "storage"})
     assert holds_data({"sites": [{}, {"file_systems": [{"name": "x"}]}]})
     assert holds_data({"node_groups": [{"role": "storage"}]})

@@ -89,7 +89,7 @@ def test_ranges_of_addresses_are_known_by_what_they_are_of() -> None:
     assert (change.kind, change.path) == ("added", "sites.lab.addresses.networks.mgmt.ranges.more")
 
 
-def test_what_is_removed_is_located_in_the_base() -> None:
+def test_removed_entry_is_located_in_the_base() -> None:
     site = a_site(node_groups=[some_nodes(), some_nodes("more", count=1, per_rack=1)])
     (change,) = changes_of(lambda data: data["sites"][0]["node_groups"].pop(), site)
     assert (change.kind, change.shown_after) == ("removed", "not set")

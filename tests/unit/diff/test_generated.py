@@ -52,7 +52,7 @@ def test_files_that_come_and_go() -> None:
     assert gone.diff[:2] == ("--- a/counts", "+++ /dev/null")
 
 
-def test_what_one_side_cannot_generate_does_not_look_like_a_removed_file() -> None:
+def test_file_that_one_side_cannot_generate_is_not_shown_as_removed() -> None:
     def fails_with_three(plan: Plan) -> Mapping[str, str]:
         if plan.onprem[0].spec.node_groups[0].count == 3:
             raise UsageError("there is no 'x'")

@@ -73,7 +73,7 @@ def name_of(side: Any) -> str | None:
         ("main~2..main", None, "two"),
     ],
 )
-def test_what_is_compared(repository: Path, text: str, base: str | None, head: str) -> None:
+def test_compared_revisions(repository: Path, text: str, base: str | None, head: str) -> None:
     before, after = open_sides(text, FILE)
     assert (name_of(before), name_of(after)) == (base, head)
 
@@ -143,7 +143,7 @@ def test_a_folder_that_is_not_checked_out_can_be_compared(repository: Path) -> N
 
 
 @pytest.mark.parametrize("text", ["..", "...", "nowhere..main", "main..nowhere", "-p..main", "a:b"])
-def test_what_names_no_two_revisions_is_refused(repository: Path, text: str) -> None:
+def test_invalid_pair_of_revisions_is_refused(repository: Path, text: str) -> None:
     with pytest.raises(RackwrightError) as raised:
         open_sides(text, FILE)
     assert raised.value.exit_code == 2

@@ -80,7 +80,7 @@ def test_a_job_with_a_role_of_its_forge_acts_as_the_owner(
     assert job.client("ssm").get_parameter(Name=OTHERS)["Parameter"]["Value"] == OTHERS
 
 
-def test_what_is_allowed_is_answered(instance: Caller) -> None:
+def test_allowed_call_is_answered(instance: Caller) -> None:
     ssm = instance.client("ssm")
     assert ssm.get_parameter(Name=OWN)["Parameter"]["Value"] == OWN
     assert [p["Name"] for p in ssm.get_parameters(Names=[OWN])["Parameters"]] == [OWN]
@@ -89,7 +89,7 @@ def test_what_is_allowed_is_answered(instance: Caller) -> None:
     assert "reader/i-1" in instance.client("sts").get_caller_identity()["Arn"]
 
 
-def test_what_is_not_allowed_is_refused(instance: Caller) -> None:
+def test_forbidden_call_is_refused(instance: Caller) -> None:
     """Another cluster's parameter was read, and everything else was done, with any credentials."""
     for code, service, operation, arguments in (
         ("AccessDeniedException", "ssm", "get_parameter", {"Name": OTHERS}),

@@ -102,7 +102,7 @@ def test_a_fault_is_met_once_in_the_form_of_its_service(
     getattr(client, call)(**arguments)
 
 
-def test_what_a_fault_meets_is_not_done(aws: Connect, embedded: Embedded) -> None:
+def test_call_with_an_injected_fault_has_no_effect(aws: Connect, embedded: Embedded) -> None:
     fault(embedded, "CreateVpc", error="VpcLimitExceeded")
     told = refused(aws("ec2").create_vpc, CidrBlock="10.0.0.0/16")
     assert told == "VpcLimitExceeded: injected fault VpcLimitExceeded"

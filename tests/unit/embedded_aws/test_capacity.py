@@ -226,7 +226,7 @@ def test_reservations_are_found_by_filters(ec2: Any) -> None:
         ),
     ],
 )
-def test_what_is_not_there_or_makes_no_sense_is_refused(
+def test_unknown_or_senseless_capacity_is_refused(
     ec2: Any, operation: str, arguments: dict[str, Any], code: str
 ) -> None:
     assert refused(getattr(ec2, operation), **arguments).startswith(code)

@@ -65,7 +65,7 @@ def test_a_file_system_says_all_that_is_asked_of_one(fsx: Any, place: dict[str, 
     assert lustre["WeeklyMaintenanceStartTime"]
 
 
-def test_what_is_not_said_of_a_file_system_has_the_services_default(
+def test_omitted_setting_of_lustre_has_the_default_of_the_service(
     fsx: Any, place: dict[str, str]
 ) -> None:
     plain = wanted(place)

@@ -85,7 +85,7 @@ def test_a_group_launches_its_instances_by_and_by(aws: Connect, pace: Any) -> No
     assert sorted(set(seen)) == [2, 3, 4]
 
 
-def test_what_was_made_is_not_found_at_once(aws: Connect, pace: Any) -> None:
+def test_new_resource_is_listed_with_a_delay(aws: Connect, pace: Any) -> None:
     ec2 = aws("ec2")
     pace(see_after=2)
     made = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]

@@ -116,7 +116,7 @@ def test_one_feed_limits_the_nodes_behind_it_alone() -> None:
 def test_a_lost_feed_leaves_the_rest_within_their_capacity() -> None:
     made = caps(PowerBudget(lost=frozenset({"ups-a"})), classes(batch=64))
     assert {check.name for check in made.checks} == {"utility", "ups-b", "ups-c", "rpp-b", "rpp-c"}
-    assert "and 'ups-c' lost, and the target is 400.0 kW" in made.refused, "not after a second loss"
+    assert "and 'ups-c' lost; the target is 400.0 kW" in made.refused, "not after a second loss"
     made = caps(
         PowerBudget(lost=frozenset({"ups-a"}), sources_w={"ups-b": 300_000}, after_next_loss=False),
         classes(batch=64),
@@ -139,7 +139,7 @@ def test_a_node_without_a_known_lowest_limit_is_not_limited() -> None:
 
 def test_an_unknown_source_is_never_proven() -> None:
     made = caps(PowerBudget(sources_w={"rpp-z": 1000}), classes(batch=64))
-    assert made.refused == "not proven: a source 'rpp-z' is unknown"
+    assert made.refused == "not proven: source 'rpp-z' is unknown"
     assert made.caps == ()
 
 
@@ -151,7 +151,7 @@ def test_an_unknown_source_is_never_proven() -> None:
     batch=st.integers(0, 24),
     feed=st.integers(150_000, 400_000),
 )
-def test_what_is_sent_fits_after_every_loss(
+def test_sent_limits_fit_after_every_loss(
     target: int, serve: int, train: int, batch: int, feed: int
 ) -> None:
     given_classes = classes(serve=serve, train=train, batch=batch)

@@ -91,7 +91,7 @@ def test_an_event_is_begun_and_ended_once() -> None:
     assert client.stopped
 
 
-def test_what_cannot_be_kept_is_opted_out_of() -> None:
+def test_event_that_cannot_be_kept_is_opted_out_of() -> None:
     client, done = Client(), []
     handlers = Handlers(
         lambda _: False, lambda _: done.append("begin"), lambda _: done.append("end")

@@ -60,7 +60,7 @@ def test_caps_follow_the_classes_of_the_jobs(tmp_path: Path, blueprint: Path) ->
     assert "limits for 48 hosts, proven after the loss of any one source" in text
 
 
-def test_what_limits_cost_is_told_in_tokens(tmp_path: Path, blueprint: Path) -> None:
+def test_cost_of_limits_is_reported_in_tokens(tmp_path: Path, blueprint: Path) -> None:
     document = yaml.safe_load(blueprint.read_text())
     terms = {"site": "sjc1", "group": "dgx", "precision": "fp8", "sequence": 8192}
     layout = {"tensor": 4, "pipeline": 8, "virtual": 5}
@@ -123,14 +123,14 @@ def test_a_share_is_one_of_the_contract(tmp_path: Path, blueprint: Path) -> None
         (
             ("--target", "100kW"),
             5,
-            "draws 594.1 kW with every node that may be limited at its lowest",
+            "draws 594.1 kW with every limitable node at its lowest limit",
         ),
-        (("--source", "rpp-q=1MW"), 6, "a source 'rpp-q' is unknown"),
+        (("--source", "rpp-q=1MW"), 6, "source 'rpp-q' is unknown"),
         (("--loop", "l1=1MW"), 6, "racks on the loop 'l1' is unknown"),
-        (("--lost", "ups-q"), 6, "a source 'ups-q' is unknown"),
+        (("--lost", "ups-q"), 6, "source 'ups-q' is unknown"),
     ],
 )
-def test_what_cannot_be_kept_is_refused(
+def test_impossible_budget_is_refused(
     tmp_path: Path, blueprint: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     told = answers(tmp_path, normal="dgx-[01-64]")

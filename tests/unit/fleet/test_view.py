@@ -105,7 +105,7 @@ def test_an_answer_that_is_no_text_does_not_keep_the_others(
     assert done.code == 4, done.err
     sites = json.loads(done.out)["sites"]
     assert [bool(site["failed"]) for site in sites] == [False, False, True]
-    assert "is no JSON" in sites[2]["failed"]
+    assert "is not JSON" in sites[2]["failed"]
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "ftp://head", "http://head:x", "http://"])
@@ -116,7 +116,10 @@ def test_an_address_that_is_none_does_not_keep_the_others(
     assert done.code == 4, done.err
     sites = json.loads(done.out)["sites"]
     assert [bool(site["failed"]) for site in sites] == [False, False, True]
-    assert sites[2]["failed"] == f"'{url}' is no address of a slurmrestd"
+    assert (
+        sites[2]["failed"]
+        == f"'{url}' is not the address of a slurmrestd: expected http:// or https://"
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,7 +263,7 @@ def test_states_and_numbers_of_older_releases_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", '{"nodes": 3}', "slurm_load_node error", '{"nodes": [1]}']
 )
-def test_what_is_no_answer_is_an_error(text: str) -> None:
+def test_invalid_answer_is_an_error(text: str) -> None:
     with pytest.raises(ExternalToolError):
         read_nodes(text)
 

@@ -58,7 +58,7 @@ def test_failures_that_pass_are_tried_again(fake: FakeForge) -> None:
     assert len(fake.uploads) == 1
 
 
-def test_what_is_too_large_is_not_sent(fake: FakeForge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_report_is_not_sent(fake: FakeForge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "LARGEST", 10)
     environment = {"GITHUB_REPOSITORY": "o/r", "GITHUB_TOKEN": "t", "GITHUB_API_URL": fake.address}
     with pytest.raises(UsageError, match="GitHub takes 10"):

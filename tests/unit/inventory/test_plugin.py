@@ -37,7 +37,7 @@ def refusal(path: Path) -> str:
     return " ".join(done.stderr.split())
 
 
-def test_it_lists_what_the_command_lists(tmp_path: Path) -> None:
+def test_plugin_lists_the_hosts_of_the_command(tmp_path: Path) -> None:
     made = build_inventory(load_plan(SLURM, [HYBRID]).plan)
     listed = list_inventory(write(tmp_path, layers=[str(HYBRID)]))
     assert set(listed["_meta"]["hostvars"]) == set(made["_meta"]["hostvars"])

@@ -126,7 +126,7 @@ def with_file_system(
     return load_plan(path).plan, write(folder, SERVERS, stacks=stacks)
 
 
-def test_who_runs_jobs_or_logs_in_mounts_the_file_system(tmp_path: Path) -> None:
+def test_compute_and_login_hosts_mount_the_file_system(tmp_path: Path) -> None:
     bill = {"lustre_client": {"version": "2.15.6", "kernel": "6.8.0-1021-aws"}}
     plan, path = with_file_system(tmp_path, ADDRESS, bill)
     made = build_inventory(plan)
@@ -244,7 +244,7 @@ def test_an_efs_of_which_nothing_is_told_stops_the_role(tmp_path: Path) -> None:
     assert found["nfs_client_unknown"] == ["the address of 'home' in the outputs"]
 
 
-def test_what_is_no_name_of_an_efs_is_refused(tmp_path: Path) -> None:
+def test_invalid_name_of_an_efs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InventoryError):
         with_efs(tmp_path, {**HOME, "dns_name": "-o exec"})
 
@@ -328,7 +328,7 @@ def test_a_file_system_that_exists_is_used_over_efa_where_the_blueprint_says_tha
         assert ("lustre_lnet_efa" in json.dumps(made)) is efa
 
 
-def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
+def test_missing_output_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
     plan, path = with_file_system(tmp_path, None)
     made = build_inventory(plan)
     add_outputs(made, plan, read_outputs(path))
@@ -390,7 +390,7 @@ def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
         ({"head": {**HEAD, "instance_ids": {"head-1": 17}}}, {}),
     ],
 )
-def test_what_is_no_output_of_a_stack_is_refused(
+def test_invalid_stack_outputs_are_refused(
     tmp_path: Path, servers: Any, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(InventoryError, match="holds no servers of a stack") as caught:

@@ -69,7 +69,7 @@ def test_another_source_is_another_one(python: Python) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\xe3"])
-def test_what_was_kept_and_is_broken_is_compiled_again(python: Python, content: bytes) -> None:
+def test_broken_cached_build_is_compiled_again(python: Python, content: bytes) -> None:
     python.says("print(1)")
     (path,) = python.kept.iterdir()
     path.write_bytes(content)

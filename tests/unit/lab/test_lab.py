@@ -104,7 +104,7 @@ def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     assert not process.alive
 
 
-def test_what_ended_at_once_is_no_process() -> None:
+def test_process_that_ended_at_once_is_not_listed() -> None:
     done = subprocess.Popen(["true"])
     done.wait()
     with pytest.raises(ExternalToolError, match="ended at once"):

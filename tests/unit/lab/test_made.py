@@ -109,7 +109,7 @@ class TestBase:
         assert len(installations(machine)) == 1
 
     @pytest.mark.parametrize("changed", ["base.py", "kept.py", "debootstrap", "release"])
-    def test_what_makes_it_is_in_its_key(
+    def test_maker_is_part_of_the_key(
         self, machine: Path, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         release = machine / "lists/x_dists_bookworm_InRelease"
@@ -131,7 +131,7 @@ class TestBase:
 
 
 class TestRepository:
-    def test_what_fetches_packages_is_in_their_key(
+    def test_package_fetcher_is_part_of_the_key(
         self, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = repository._fetched_by(Path("/base-1"))
@@ -145,7 +145,7 @@ class TestRepository:
         assert before != repository._fetched_by(Path("/base-1"))
 
     @pytest.mark.parametrize("changed", ["repository.py", "package.py", "gcc", "no gcc"])
-    def test_what_builds_stand_ins_is_in_the_key(
+    def test_builder_of_mock_packages_is_part_of_the_key(
         self, machine: Path, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Stand-ins with a compiled plugin were left out for good where gcc came later."""

@@ -62,14 +62,14 @@ def test_several_values_are_accepted_while_an_update_rolls_out(
 @pytest.mark.parametrize(
     ("cheat", "reason"),
     [
-        ({"registers": CHANGED}, f"started something else: PCR 7 is {'18' * 32}, and {'17' * 32} is accepted"),
-        ({"registers": CHANGED, "told": GOOD}, "not those that its TPM has signed"),
-        ({"nonce": b"yesterday" * 3}, "answered another question"),
+        ({"registers": CHANGED}, f"not accepted: PCR 7 is {'18' * 32}, accepted is {'17' * 32}"),
+        ({"registers": CHANGED, "told": GOOD}, "not those that its TPM signed"),
+        ({"nonce": b"yesterday" * 3}, "sent an old quote"),
         ({"quoted": [0]}, "quoted the registers 0"),
         ({"signer": ec.generate_private_key(ec.SECP256R1())}, "not signed by the key of its TPM"),
-        ({"attributes": 0x00040072}, "not one for statements of one TPM"),
-        ({"attributes": 0x00050060}, "not one for statements of one TPM"),
-        ({"attributes": 0x00070072}, "not one for statements of one TPM"),
+        ({"attributes": 0x00040072}, "not restricted to signing statements"),
+        ({"attributes": 0x00050060}, "not restricted to signing statements"),
+        ({"attributes": 0x00070072}, "not restricted to signing statements"),
     ],
 )  # fmt: skip
 def test_tpm_that_cheats_or_measured_something_else_is_refused(
@@ -131,7 +131,7 @@ def test_host_that_answers_with_other_words_is_an_error(maker: Maker, tmp_path: 
 def test_host_without_a_certificate_is_refused(tpm: FakeTpm, maker: Maker, tmp_path: Path) -> None:
     told, _ = attest(lambda script: "ak.pub \n", wanted(tmp_path, maker))
     assert told is not None
-    assert "did not answer as a TPM 2.0" in told
+    assert "did not answer like a TPM 2.0" in told
 
 
 ATTESTED = "attestation: {tpm_ca: /etc/tpm.pem, pcrs: [{index: 7, values: ['" + "17" * 32 + "']}]}"
@@ -139,9 +139,9 @@ ATTESTED = "attestation: {tpm_ca: /etc/tpm.pem, pcrs: [{index: 7, values: ['" + 
 
 def test_host_that_is_not_attested_is_never_configured(tmp_path: Path) -> None:
     hall = Hall(tmp_path, MORE.replace("image: ubuntu}", f"image: ubuntu, {ATTESTED}}}"))
-    hall.answers = {(Act.ATTEST, "dgx-02"): ["it has started something else"] * 3}
+    hall.answers = {(Act.ATTEST, "dgx-02"): ["it started software that is not accepted"] * 3}
     outcome = hall.provision(("dgx-01", "dgx-02"))
-    reason = "attest failed 3 times: it has started something else"
+    reason = "attest failed 3 times: it started software that is not accepted"
     assert outcome.failed == {"dgx-02": ("attested", reason)}
     assert [act for act, host in hall.late if host == "dgx-01"] == [
         Act.REACH,

@@ -52,9 +52,9 @@ def test_node_of_others_and_host_without_a_system_are_left_alone(tmp_path: Path)
     hall.ironic.rows["dgx-01"]["extra"] = {}
     hall.ironic.rows["dgx-02"]["provision_state"] = "manageable"
     found = give_up(hall, HOSTS[:3])
-    assert found["dgx-01"] == "its node is not of 'top-of-rack'"
-    assert "there is nothing on it" in str(found["dgx-02"])
-    assert "has no node of it" in str(found["dgx-03"])
+    assert found["dgx-01"] == "its node does not belong to 'top-of-rack'"
+    assert "has installed nothing on it" in str(found["dgx-02"])
+    assert "has no node for it" in str(found["dgx-03"])
     assert not any(kind == "deleted" for _, kind in hall.ironic.calls)
 
 

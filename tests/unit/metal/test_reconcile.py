@@ -92,10 +92,10 @@ def test_another_run_of_hosts_that_are_done_does_nothing(hall: Hall) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"accelerators": 7}, "it has 7 accelerators, and 8 are planned"),
-        ({"accelerators": None}, "does not tell its accelerators, and 8 are planned"),
-        ({"model": "DGX A100"}, "it is a 'NVIDIA DGX A100', and a dgx-h100 is planned"),
-        ({"rack": "c07"}, "its controller says rack 'c07', and c02 is planned"),
+        ({"accelerators": 7}, "it has 7 accelerators, but 8 are planned"),
+        ({"accelerators": None}, "does not report its accelerators, but 8 are planned"),
+        ({"model": "DGX A100"}, "it is a 'NVIDIA DGX A100', but a dgx-h100 is planned"),
+        ({"rack": "c07"}, "its controller names rack 'c07', but c02 is planned"),
         ({"state": BmcState.REFUSED_PASSWORD, "model": None, "serial": None, "reason": "the user 'ops' cannot log in"},
          "password refused: the user 'ops' cannot log in"),
     ],
@@ -134,7 +134,7 @@ def test_machine_that_does_not_tell_its_serial_number_is_not_taken_for_the_plann
 ) -> None:
     hall = Hall(tmp_path, MORE + "      serials: {dgx-03: SN0003}\n")
     hall.seen["dgx-03"] = replace(hall.seen["dgx-03"], serial=None, state=BmcState.PARTIAL)
-    reason = "its controller does not tell its serial number, and SN0003 is planned"
+    reason = "its controller does not report its serial number, but SN0003 is planned"
     assert hall.provision(HOSTS[2:3]).failed == {"dgx-03": ("enrolled", reason)}
     assert hall.ironic.rows == {}
 
@@ -157,7 +157,7 @@ def test_two_machines_with_one_ethernet_address_are_refused(hall: Hall) -> None:
     hall.seen["dgx-03"] = replace(hall.seen["dgx-03"], mac=hall.seen["dgx-05"].mac)
     outcome = hall.provision()
     assert sorted(outcome.failed) == ["dgx-03", "dgx-05"]
-    assert "as well" in outcome.failed["dgx-03"][1]
+    assert "is shared with" in outcome.failed["dgx-03"][1]
     assert not {"dgx-03", "dgx-05"} & set(hall.ironic.rows)
 
 
@@ -195,7 +195,7 @@ def test_node_of_others_is_left_alone(hall: Hall) -> None:
     hall.provision(HOSTS[:1], until=ProvisioningStep.ENROLLED)
     hall.ironic.rows["dgx-01"]["extra"] = {"rackwright": {"cluster": "other"}}
     outcome = hall.provision(HOSTS[:1])
-    assert "not of 'top-of-rack' (other)" in outcome.failed["dgx-01"][1]
+    assert "not belong to 'top-of-rack' (other)" in outcome.failed["dgx-01"][1]
     assert hall.ironic.calls["dgx-01", "inspect"] == 0
 
 
@@ -296,7 +296,7 @@ def test_controller_whose_task_is_stuck_is_restarted_before_it_gets_firmware(
 
     hall.restart = restarted  # type: ignore[method-assign]
     outcome = hall.provision(HOSTS[:2])
-    reason = f"bmc is r0, and r1 is planned: {state.value}: task 8"
+    reason = f"bmc is r0, but r1 is planned: {state.value}: task 8"
     assert outcome.failed == {"dgx-02": ("firmware", reason)}
     assert sorted(hall.restarted) == ["dgx-01", "dgx-02"]
     assert hall.ironic.calls["dgx-02", "clean"] == 0
@@ -373,13 +373,13 @@ def test_firmware_without_a_file_for_this_version_is_a_failure(tmp_path: Path) -
     step, reason = outcome.failed["dgx-01"]
     assert step == "firmware"
     assert (
-        "bios is r1, and r2 is planned: no file of 'provisioning.firmware' brings it there"
+        "bios is r1, but r2 is planned: 'provisioning.firmware' has no file of that version"
         in reason
     )
 
 
 @pytest.mark.parametrize(
-    ("on", "reason"), [(True, None), (False, "secure boot is off"), (None, "does not tell")]
+    ("on", "reason"), [(True, None), (False, "secure boot is off"), (None, "does not report")]
 )
 def test_secure_boot_is_read_back(tmp_path: Path, on: bool | None, reason: str | None) -> None:
     hall = Hall(tmp_path, MORE.replace("image: ubuntu}", "image: ubuntu, secure_boot: true}"))

@@ -78,7 +78,7 @@ def test_hosts_that_are_as_the_blueprint_says_are_left_alone(hall: Hall) -> None
 
 def test_another_image_is_written_over_the_one_that_is_there(hall: Hall) -> None:
     now = later(hall, NEWER)
-    text = "its image is ubuntu (sha256 abababababab), and ubuntu (sha256 cdcdcdcdcdcd) is planned"
+    text = "its image is ubuntu (sha256 abababababab), but ubuntu (sha256 cdcdcdcdcdcd) is planned"
     assert reasons(now) == dict.fromkeys(FIRST, (text,))
     assert now.provision(FIRST).failed == {}, "without waves nothing is touched"
     assert now.ironic.calls["dgx-01", "rebuild"] == 0

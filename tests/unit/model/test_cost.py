@@ -42,7 +42,7 @@ def test_an_amount_is_read_exactly(text, value):
         (None, "an amount is written as text"),
     ],
 )
-def test_what_is_no_amount_is_refused(value, words):
+def test_invalid_amount_is_refused(value, words):
     with pytest.raises(ValidationError) as caught:
         DOLLARS.validate_python(value)
     assert words in str(caught.value)
@@ -79,12 +79,12 @@ def test_the_rates_of_a_site_replace_the_common_ones_one_by_one():
         {"budget": "1 USD"},
     ],
 )
-def test_what_cannot_be_is_refused(costs):
+def test_impossible_cost_is_refused(costs):
     with pytest.raises(ValidationError):
         Costs.model_validate(costs)
 
 
-def test_what_has_no_such_price_is_refused():
+def test_price_for_another_kind_of_product_is_refused():
     with pytest.raises(ValidationError):
         Costs.model_validate({"storage": {"ebs-gp2": "0.1 USD/GiB-month"}})
     with pytest.raises(ValidationError):

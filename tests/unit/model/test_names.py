@@ -148,7 +148,7 @@ def test_a_name_is_a_dns_label(name):
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a_b", "a.b", "x" * 64, "ä", "a b", "a\n"])
-def test_what_is_no_dns_label_is_refused(name):
+def test_invalid_dns_label_is_refused(name):
     with pytest.raises(ValidationError):
         Named(name=name)
 

@@ -108,7 +108,7 @@ def test_the_site_of_the_factory_is_good():
         ({"racks": 5}, "Extra inputs are not permitted"),
     ],
 )
-def test_what_a_site_refuses(changes, message):
+def test_invalid_sites_are_refused(changes, message):
     with pytest.raises(ValidationError) as caught:
         OnPremSite.model_validate(a_site(**changes))
     assert message in str(caught.value)

@@ -194,7 +194,7 @@ def test_accelerators_are_written_as_slurm_does(gres: str) -> None:
 DATABASE: dict[str, Any] = {"accounting": {"host": "head-1"}}
 
 
-def test_what_a_field_says_extra_cannot_say_as_well() -> None:
+def test_extra_cannot_repeat_a_field() -> None:
     keep = "is in 'extra' and follows from 'tuning.message_timeout': keep one"
     timeout = {"message_timeout": "60 s"}
     refuse(keep, tuning=timeout, extra={"MESSAGETIMEOUT": 60})
@@ -258,7 +258,7 @@ def test_weights_and_times_of_priorities(priority: dict[str, Any], message: str)
         ({"jobs": "90 d", "archive": "archive"}, "pattern"),
     ],
 )
-def test_what_slurmdbd_may_keep(keep: dict[str, Any], message: str) -> None:
+def test_retention_of_slurmdbd_is_validated(keep: dict[str, Any], message: str) -> None:
     refuse(message, accounting={"host": "head-1", "keep": keep})
 
 

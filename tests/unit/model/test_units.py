@@ -123,7 +123,7 @@ NO_NUMBERS = [
 
 @pytest.mark.parametrize("name", DIMENSIONS)
 @pytest.mark.parametrize("text", NO_NUMBERS)
-def test_what_is_no_number_is_refused(name, text):
+def test_text_without_a_number_is_refused(name, text):
     with pytest.raises(
         ValueError,
         match=r"is not an? .*; (write |decimals stand behind a point: '\d|did you mean '3 k)",
@@ -132,7 +132,7 @@ def test_what_is_no_number_is_refused(name, text):
 
 
 @pytest.mark.parametrize("text", ["0x10 W", "1e999 W", "1e W", "3 W W"])
-def test_what_is_almost_a_quantity_is_refused(text):
+def test_malformed_quantity_is_refused(text):
     with pytest.raises(ValueError, match="is not a unit of power"):
         units.POWER.parse(text)
 
@@ -244,7 +244,7 @@ VALUES = st.just(0.0) | st.floats(1e-12, 1e15)
 
 
 @given(st.sampled_from(sorted(DIMENSIONS)), VALUES)
-def test_what_is_written_reads_back_the_same(name, value):
+def test_formatted_quantity_reads_back_the_same(name, value):
     dimension = DIMENSIONS[name]
     assert dimension.parse(dimension.format(value)) == value
 

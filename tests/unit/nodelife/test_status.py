@@ -125,7 +125,7 @@ WRONG = ItemResult(
 PORTS = ItemResult("ports infiniband", ItemOutcome.FAIL, "8", "7", None, "7 of 8 ports")
 
 
-def test_what_is_wrong_is_told_for_people_and_for_programs(plan: Plan) -> None:
+def test_faults_are_reported_as_text_and_as_json(plan: Plan) -> None:
     hosts = (
         HostAcceptance("dgx-01", "dgx-01", (WRONG, PORTS)),
         HostAcceptance("dgx-02", "dgx-02", (PORTS,)),

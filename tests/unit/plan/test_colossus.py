@@ -44,7 +44,7 @@ def test_a_server_has_nine_links_of_400_gbps(site: SitePlan) -> None:
     assert {layout.fabric.rate for layout in site.layouts} == {400.0}
 
 
-def test_what_fails_is_known_and_what_nobody_published_is_unknown(site: SitePlan) -> None:
+def test_failures_of_colossus_are_known_and_unpublished_facts_unknown(site: SitePlan) -> None:
     results = check_blueprint(BLUEPRINT).results
     failed = {(r.policy, r.subject.name, r.value) for r in results if r.outcome is Outcome.FAIL}
     lacking = {

@@ -125,7 +125,7 @@ def test_a_start_unit_is_honoured():
     assert column(where(rack_devices(plan), kind="node"), "unit_low") == [10, 18, 26, 34]
 
 
-def test_what_does_not_fit_is_kept_and_marked():
+def test_misfit_is_kept_and_marked():
     plan = a_site_plan(node_groups=[some_nodes(count=7, per_rack=7)])
     assert column(where(rack_devices(plan), kind="node"), "fits") == [True] * 6 + [False]
     assert only(plan.racks).power_w == pytest.approx(7 * 10_200)

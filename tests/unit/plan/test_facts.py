@@ -156,7 +156,7 @@ def test_a_fact_makes_a_finding_known(top: Path) -> None:
         ({"product": "../x"}, "facts.0.product"),
     ],
 )
-def test_what_is_no_fact_is_refused_at_its_place(
+def test_invalid_fact_is_refused_at_its_place(
     top: Path, changes: dict[str, Any], message: str
 ) -> None:
     said = refusal(top, a_fact(**changes))

@@ -22,7 +22,7 @@ def site() -> SitePlan:
     return found
 
 
-def test_it_has_what_the_bill_lists(site: SitePlan) -> None:
+def test_superpod_has_the_parts_of_its_bill(site: SitePlan) -> None:
     kinds: Counter[tuple[str, str]] = Counter()
     for racks in site.racks:
         for device in racks.kind.devices:
@@ -49,7 +49,7 @@ def test_its_compute_fabric_has_the_published_cables(site: SitePlan) -> None:
     assert ends == {True: 1020, False: 1024}, "compute and UFM; spine to leaf"
 
 
-def test_what_fails_is_known_and_what_nobody_published_is_unknown() -> None:
+def test_failures_of_the_superpod_are_known_and_unpublished_facts_unknown() -> None:
     results = check_blueprint(BLUEPRINT).results
     failed = {(r.policy, r.subject.name) for r in results if r.outcome is Outcome.FAIL}
     lacking = {r.subject.name for r in results if r.policy == "CAT-001" and r.missing}

@@ -76,7 +76,7 @@ def test_only_the_value_changes(before: str, expected: str, tmp_path: Path) -> N
         "a: 5\n",
     ],
 )
-def test_what_cannot_change_alone_gets_no_suggestion(text: str, tmp_path: Path) -> None:
+def test_dependent_value_gets_no_suggestion(text: str, tmp_path: Path) -> None:
     report = edited(tmp_path, text, FOUR)
     assert (report.revised, report.results[0].edit) == ((), None)
 
@@ -154,7 +154,7 @@ def test_only_failures_are_looked_at(tmp_path: Path) -> None:
     [4, Suggestion(["a"], 4), Suggestion((1.5,), 4),  # type: ignore[arg-type]
      Suggestion(("a",), float("nan")), Suggestion(("a",), None)],  # type: ignore[arg-type]
 )  # fmt: skip
-def test_what_is_no_suggestion_is_an_error_of_the_policy(wrong: Any) -> None:
+def test_invalid_suggestion_is_an_error_of_the_policy(wrong: Any) -> None:
     report = report_of(a_policy(a_measure(3, 2, suggest=wrong)))
     assert [result.outcome for result in report.results] == [Outcome.ERROR]
 

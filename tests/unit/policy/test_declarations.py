@@ -29,7 +29,7 @@ def test_no_two_results_share_a_fingerprint(path: Path) -> None:
     assert [key for key, count in found.items() if count > 1] == []
 
 
-def test_what_is_declared_passes_but_for_the_pin() -> None:
+def test_declared_facts_pass_except_for_the_pin() -> None:
     path = builtin_pack() / "fixtures" / "operated.yaml"
     outcomes = {
         (r.policy, r.outcome) for r in results(path, FAMILIES) if r.outcome is not Outcome.PASS

@@ -45,7 +45,7 @@ def test_a_failure_that_is_worse_in_any_measure_is_worse(
 
 
 @given(found=failures(), more=st.integers(0, 500).map(float))
-def test_what_is_covered_stays_covered_when_it_gets_better(
+def test_covered_result_stays_covered_when_it_improves(
     found: tuple[Mark, Mark, bool], more: float
 ) -> None:
     then, now, at_most = found
@@ -71,7 +71,7 @@ def test_a_failure_is_no_worse_than_itself(mark: Mark, at_most: bool) -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_what_is_no_number_is_worse(number: float) -> None:
+def test_value_that_is_not_a_number_is_worse(number: float) -> None:
     assert trend(Mark(46, 45), Mark(number, 45), at_most=True) is Trend.WORSE
     assert trend(Mark(float("nan"), 45), Mark(46, 45), at_most=True) is Trend.WORSE
 

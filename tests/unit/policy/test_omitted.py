@@ -50,7 +50,7 @@ def test_fed_by_left_out_of_a_refused_site_is_unknown(
     assert f"'fed_by' of '{name}-a': name what feeds this {name}" in shown
 
 
-def test_what_may_carry_an_unfed_source_is_unknown_and_what_hangs_on_it_is_not() -> None:
+def test_sources_above_an_unfed_source_are_unknown_and_loads_below_are_not() -> None:
     sources = three_lanes()
     for source in sources:
         source["redundancy"] = "N"

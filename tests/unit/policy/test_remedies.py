@@ -50,7 +50,7 @@ def test_a_number_of_a_team_s_product_belongs_in_its_entry_or_in_facts(
     )
 
 
-def test_what_no_fact_can_state_of_a_built_in_product_takes_an_entry(loaded: LoadedPlan) -> None:
+def test_field_that_facts_cannot_set_needs_a_catalogue_entry(loaded: LoadedPlan) -> None:
     for product, name, kind in (
         ("qm9700", "power_supplies.count", "switches"),
         ("trn2.48xlarge", "cards", "instances"),

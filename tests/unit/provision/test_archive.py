@@ -176,7 +176,7 @@ def test_cli_that_does_not_run_is_refused(machine: Path) -> None:
     ("content", "said"),
     [(b"no archive", "cannot be unpacked"), (None, "holds no Pulumi CLI")],
 )
-def test_what_holds_no_cli_is_refused(machine: Path, content: bytes | None, said: str) -> None:
+def test_archive_without_a_cli_is_refused(machine: Path, content: bytes | None, said: str) -> None:
     path = Path(an_archive(machine, folder="other").partition("#")[0])
     path.write_bytes(path.read_bytes() if content is None else content)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -200,14 +200,12 @@ def test_a_file_that_is_not_there_is_said(machine: Path) -> None:
         "#sha256=" + "0" * 64,
     ],
 )
-def test_what_is_not_pinned_is_refused(text: str) -> None:
+def test_unpinned_archive_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is no archive to install from"):
         parse_archive(text)
 
 
-def test_it_is_fetched_by_https_and_nothing_else(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_is_fetched_only_by_https(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     file, _, digest = an_archive(machine).partition("#sha256=")
     with a_tls_server(machine, Path(file).read_bytes()) as address:

@@ -27,7 +27,7 @@ def test_a_bucket_with_a_key_needs_no_passphrase() -> None:
 @pytest.mark.parametrize(
     "url", [BUCKET, "gs://state", "azblob://state", "file:///state", "postgres://state"]
 )
-def test_what_stores_without_a_key_needs_a_passphrase(url: str) -> None:
+def test_backend_without_a_key_needs_a_passphrase(url: str) -> None:
     with pytest.raises(UsageError, match="needs a key or a passphrase") as refused:
         read_backend({"PULUMI_BACKEND_URL": url})
     assert "RACKWRIGHT_SECRETS_PROVIDER" in str(refused.value)
@@ -65,6 +65,6 @@ def test_a_passphrase_that_is_asked_for_is_demanded_of_a_service_too() -> None:
 
 
 @pytest.mark.parametrize("provider", ["kms://x", "default", "AWSKMS://x", "awskms:alias/x"])
-def test_what_is_no_secrets_provider_is_refused(provider: str) -> None:
+def test_invalid_secrets_provider_is_refused(provider: str) -> None:
     with pytest.raises(UsageError, match="is no secrets provider of Pulumi"):
         read_backend({"PULUMI_BACKEND_URL": BUCKET, "RACKWRIGHT_SECRETS_PROVIDER": provider})

@@ -240,7 +240,7 @@ def test_changed_code_of_every_build_builds_anew(
     assert len(before | after) == 4
 
 
-def test_what_replaces_a_part_of_the_host_is_in_its_key_alone(
+def test_replacement_of_a_host_part_is_only_in_its_key(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_pulumi(progress=quiet)
@@ -270,7 +270,7 @@ def test_without_a_compiler_what_is_there_is_found(machine: Machine, build: Buil
     assert machine.builds() == [*build.packages]
 
 
-def test_where_another_compiler_fails_what_is_there_is_kept(
+def test_existing_build_is_kept_if_another_compiler_fails(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = install_pulumi(progress=quiet)
@@ -283,7 +283,7 @@ def test_where_another_compiler_fails_what_is_there_is_kept(
     assert first.path.exists()
 
 
-def test_what_an_older_rackwright_installed_is_neither_used_nor_touched(machine: Machine) -> None:
+def test_tools_of_an_older_release_are_neither_used_nor_changed(machine: Machine) -> None:
     tools = machine.root / "home/.cache/rackwright/tools"
     (tools / "bin").mkdir(parents=True)
     files = {}

@@ -113,7 +113,7 @@ def test_whether_there_is_a_head_node_to_ask_about(ec2: Any, target: Target) -> 
     assert heads.are_there(FLEET, target, ["head-1"])
 
 
-def test_which_are_replaced_the_engine_says() -> None:
+def test_engine_names_the_replaced_heads() -> None:
     replaced = {
         "atlas-use1-head-2": "Instance",
         "atlas-use1-head-1": "Record",

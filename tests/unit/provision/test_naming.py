@@ -147,7 +147,7 @@ def test_an_instance_without_an_address_has_no_record_yet() -> None:
     assert told(record_changes(ZONE, [naming], [])) == [f"UPSERT {REGISTER}"]
 
 
-def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
+def test_reported_names_of_a_group_are_those_of_the_inventory() -> None:
     fleet = [instance(1, "dgx-1"), NodeInstance("i-bare", BEGIN, None, "dgx-2"), instance(3)]
     naming = held("dgx", 3, fleet)
     assert naming.as_data() == {

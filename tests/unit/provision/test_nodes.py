@@ -294,7 +294,7 @@ def test_a_permission_that_is_missing_is_named(
     assert caught.value.hint == "the credentials need the permission 'ec2:CreateTags'"
 
 
-def test_what_is_not_provisioned_and_what_is_refused_is_said(
+def test_unprovisioned_and_refused_nodes_are_reported(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NothingProvisionedError, match="/rackwright/other/use1/network"):

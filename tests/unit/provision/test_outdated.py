@@ -66,7 +66,7 @@ def test_another_order_of_tags_makes_no_node_outdated() -> None:
     assert found.differs == ("tags",)
 
 
-def test_what_is_not_known_of_a_node_is_not_taken_for_the_present_kind() -> None:
+def test_node_with_unknown_template_is_not_taken_for_current() -> None:
     silent = node(1, None)
     gone = node(2, TemplateVersion("lt-0", "7"))
     first, second = outdated([silent, gone], {NEW: BASE})

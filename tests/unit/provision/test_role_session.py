@@ -119,7 +119,7 @@ def test_credentials_that_end_soon_are_exchanged_with_another_token_of_the_job(
     assert asked == ["https://runner.example/token?api-version=2.0&audience=sts.amazonaws.com"] * 2
 
 
-def test_what_is_left_of_credentials_is_used_where_no_token_can_be_had(
+def test_remaining_credentials_are_used_without_a_token(
     job: JobIdentity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = RoleSession(tmp_path / "session", {})

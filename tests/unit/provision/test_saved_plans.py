@@ -21,7 +21,7 @@ def saved(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_was_sealed_is_accepted(saved: Path) -> None:
+def test_sealed_plan_is_accepted(saved: Path) -> None:
     saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
     assert saved.stat().st_mode & 0o077 == 0
 

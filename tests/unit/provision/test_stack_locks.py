@@ -93,7 +93,7 @@ def test_no_locks_at_all(tmp_path: Path) -> None:
     assert clear_dead_locks(FileStore(tmp_path), "project", "stack") == 0
 
 
-def test_what_the_cli_says_of_a_lock_is_understood() -> None:
+def test_lock_message_of_the_cli_is_parsed() -> None:
     said = (
         "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to "
         "end or delete the lock file with `pulumi cancel`.\n"

@@ -74,7 +74,7 @@ def test_a_machine_without_the_plugin_says_how_to_install_it(state: Path, vendor
     assert control.status(state / "local/embedded-aws") is None, "nothing was started"
 
 
-def test_what_is_no_program_is_no_plugin_of_the_vendor(tmp_path: Path, vendor: Path) -> None:
+def test_file_that_is_not_executable_is_not_a_vendor_plugin(tmp_path: Path, vendor: Path) -> None:
     program(vendor / PLACE).chmod(0o644)
     program(vendor / "plugins/resource-aws-v0.0.1" / AWS_PROVIDER)
     assert find_aws_provider() is None

@@ -101,7 +101,7 @@ def test_init_names_the_newest_released_set_and_pins_the_catalogue(
     assert plan.blueprint.operations.catalogue_digest == catalogue_digest(plan)
 
 
-def test_what_is_answered_goes_before_what_is_offered(tmp_path: Path) -> None:
+def test_answers_have_precedence_over_offered_values(tmp_path: Path) -> None:
     files = {
         "copier.yml": "policy_set: {help: x, default: '0.1'}\n",
         "blueprint.yaml.j2": "policy_set: '{{ policy_set }}'\n",

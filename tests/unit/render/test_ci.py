@@ -279,7 +279,7 @@ def test_hooks_for_pre_commit_judge_a_blueprint(
     assert re.search(hooks[0]["files"], "site/blueprint.yaml")
 
 
-def test_what_judges_a_change_is_its_bases(github: Path) -> None:
+def test_change_is_checked_by_the_settings_of_its_base(github: Path) -> None:
     """Actions are those at the top of the workspace, and nothing there is of the change."""
     workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
     assert list(workflow["jobs"]) == ["check", "preview"]

@@ -101,7 +101,7 @@ def test_a_dependency_that_is_not_locked_is_found() -> None:
     ]
 
 
-def test_what_locked_packages_need_is_locked() -> None:
+def test_dependencies_of_locked_packages_are_locked() -> None:
     """As far as the packages that are installed here are those that are locked."""
     python = ".".join(default_environment()["python_full_version"].split(".")[:2])
     versions = locked(["requirements.txt", "build.txt"], python)

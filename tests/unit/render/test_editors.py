@@ -49,7 +49,7 @@ def test_each_field_that_holds_an_id_offers_some() -> None:
     assert {one for one in named if not offered(schema, *one)} == empty
 
 
-def test_what_a_blueprint_names_is_offered_for_its_field() -> None:
+def test_names_of_a_blueprint_are_offered_for_its_field() -> None:
     schema = blueprint_schema(Path("blueprint.yaml"))
     data = load_tree(SHORT / "dgx-h200.yaml").data
     assert data["sites"][0]["node_groups"][0]["type"] in offered(schema, "NodeGroup", "type")

@@ -78,7 +78,7 @@ def records(text: str, kind: str) -> dict[str, str]:
     return {row[0]: row[3] for row in rows}
 
 
-def test_what_the_name_gives_the_address_gives_back() -> None:
+def test_reverse_lookup_returns_the_name() -> None:
     files = render_names(a_plan())
     forward = files["db.sjc1.example.com"]
     there = {**records(forward, "A"), **records(forward, "AAAA")}

@@ -136,7 +136,7 @@ def test_kea_takes_the_subnets_into_a_configuration_of_the_site(folder: Path) ->
     assert "ERROR" not in done.stdout + done.stderr
 
 
-def test_what_is_wrong_is_refused_by_bind_and_by_kea(tmp_path: Path) -> None:
+def test_invalid_files_are_refused_by_bind_and_kea(tmp_path: Path) -> None:
     for name, text in render_names(example()).items():
         (tmp_path / name).write_text(text.replace("10.20.0.232", "10.20.0.2320"))
     assert check_zones(tmp_path).returncode != 0

@@ -143,7 +143,7 @@ def test_details_are_dropped_first_and_the_verdict_never() -> None:
         render_markdown(report, CONTEXT, largest=100)
 
 
-def test_what_is_folded_in_a_delta_is_kept_whole_or_not_at_all() -> None:
+def test_folded_part_of_a_delta_is_whole_or_omitted() -> None:
     folded = f"{DELTA}\n<details><summary>x</summary>\n\n{'y' * 2000}\n</details>"
     whole = render_markdown(CLEAN, replace(CONTEXT, delta=folded))
     assert whole.count("<details>") == whole.count("</details>") == 1
@@ -176,7 +176,7 @@ def test_findings_that_only_differ_in_their_subject_are_one_item() -> None:
     assert "rack 4, rack 5 and 3 more" in text
 
 
-def test_what_is_waived_is_shown_apart() -> None:
+def test_waived_results_are_shown_separately() -> None:
     report = Report("atlas", (replace(FAIL, outcome=Outcome.WAIVED),), 1)
     text = render_markdown(report, CONTEXT)
     assert "rackwright: atlas passes" in text

@@ -50,7 +50,7 @@ TOOLS = [["git", "apply", "-"], ["git", "apply", "--unidiff-zero", "-"], ["patch
         ("a.yaml", "a\n\n\u2028b\x0bc\n--- a\n+++ b\n@@ -1 +1 @@\n", (2,)),
     ],
 )
-def test_it_is_taken(
+def test_patch_applies(
     tool: list[str], name: str, before: str, lines: tuple[int, ...], tmp_path: Path
 ) -> None:
     if shutil.which(tool[0]) is None:

@@ -57,7 +57,7 @@ def test_a_comment_folds_them_away() -> None:
     assert "Warnings (" not in text
 
 
-def test_they_take_no_annotation_from_others() -> None:
+def test_previews_take_no_annotation_from_others() -> None:
     many = [replace(NEW, message=f"message {n}") for n in range(20)]
     warns = replace(FAIL, policy="PWR-009", enforcement=Enforcement.ADVISORY)
     lines = render_github(report(*many, warns), Context(file="atlas.yaml")).splitlines()
@@ -75,7 +75,7 @@ def test_they_take_no_annotation_from_others() -> None:
     ],
     ids=["crashed", "advisory", "asked for"],
 )
-def test_what_is_more_than_a_preview_is_shown(shown: Result) -> None:
+def test_results_beyond_previews_are_shown(shown: Result) -> None:
     text = render_text(report(shown))
     assert "in preview: newer than policy set" not in text.partition("\n")[0]
     assert "NET-001 " in text.partition("\n")[0]

@@ -51,7 +51,7 @@ def test_findings_that_differ_in_their_subject_only_are_told_once() -> None:
     assert "  the same: rack 0, rack 1, rack 2, rack 3, rack 4, rack 5 and 2 more\n" in text
 
 
-def test_what_passes_is_shown_when_asked_for() -> None:
+def test_passes_are_shown_on_request() -> None:
     assert "PWR-002 pass" in render_text(Report("atlas", (PASS,), 1), verbose=True)
     assert "PWR-002" not in render_text(Report("atlas", (PASS,), 1))
 

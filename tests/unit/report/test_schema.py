@@ -44,7 +44,7 @@ def undescribed(document: Any, schema: dict[str, Any], path: str = "") -> Iterat
             yield from undescribed(item, schema["items"], f"{path}[]")
 
 
-def test_it_is_a_schema() -> None:
+def test_schema_of_the_report_is_valid() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
 
 
@@ -59,7 +59,7 @@ def test_reports_are_valid_and_every_key_is_described(name: str) -> None:
     ("key", "value"),
     [("exit_code", "5"), ("policies", -1), ("schema", "rackwright.check/v1"), ("results", {})],
 )
-def test_what_is_wrong_is_refused(key: str, value: object) -> None:
+def test_invalid_report_is_refused(key: str, value: object) -> None:
     document = json.loads("".join(render_json(MIXED)))
     assert not VALIDATOR.is_valid({**document, key: value})
     assert not VALIDATOR.is_valid({k: v for k, v in document.items() if k != key})
@@ -72,7 +72,9 @@ def test_unknown_keys_are_allowed_and_found() -> None:
     assert set(undescribed(document, SCHEMA)) == {".results[].newer"}
 
 
-def test_it_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_schema_of_the_report_is_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["schema", "export", "--kind", "report"]) == 0
     assert json.loads(capsys.readouterr().out) == SCHEMA
     assert main(["schema", "export", "--output", str(tmp_path)]) == 0

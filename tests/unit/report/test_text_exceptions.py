@@ -16,7 +16,7 @@ def test_notices_and_states_are_told() -> None:
     assert "1 failed, 0 warned, 0 unknown, 1 waived, 1 in the baseline, 1 in preview" in text
 
 
-def test_what_is_waived_is_shown_when_asked_for() -> None:
+def test_waived_results_are_shown_on_request() -> None:
     report = Report("atlas", (WAIVED,), 1)
     assert "W-2026-014" not in render_text(report)
     assert "PWR-002 waived" in render_text(report, verbose=True)

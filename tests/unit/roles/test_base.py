@@ -219,7 +219,7 @@ def test_names_that_are_there_are_not_sent_again(tmp_path: Path) -> None:
 
 @needs_root
 @pytest.mark.parametrize("line", ["dgx-1 10.20.0.1", "10.20.0.1", "10.20.0.1 dgx-1; reboot"])
-def test_what_is_no_address_with_names_is_refused(tmp_path: Path, line: str) -> None:
+def test_invalid_hosts_entry_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "hosts").write_text(HOSTS)
     with pytest.raises(AssertionError, match=f"'{re.escape(line)}', which is no address"):
         write_names(tmp_path, names=f"{NAMES}\n{line}")

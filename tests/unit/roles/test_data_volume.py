@@ -80,7 +80,7 @@ def test_a_host_without_the_folder_gets_an_empty_one(place: Place) -> None:
     assert (place.path.is_dir(), place.aside) == (True, [])
 
 
-def test_what_the_volume_has_counts(place: Place) -> None:
+def test_content_of_the_volume_decides(place: Place) -> None:
     (place.volume / "spool").mkdir()
     (place.volume / "spool/job_state").write_text("restored")
     place.path.mkdir()

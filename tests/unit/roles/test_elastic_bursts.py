@@ -240,7 +240,7 @@ def test_times_of_slurm_are_read(program: ModuleType, text: str, seconds: int | 
     assert program.seconds_of(text) == seconds
 
 
-def test_who_chose_the_partition_himself_gets_no_host_without_room(
+def test_user_of_the_burst_partition_gets_no_host_beyond_the_budget(
     run: Any, aws: TimedAws, queue: Queue
 ) -> None:
     queue.queue.append(QueuedJob(1, 1, 200 * HOUR, NOW, ["gpu-burst"], "CONFIGURING"))

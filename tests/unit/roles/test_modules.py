@@ -41,7 +41,7 @@ def test_a_command_is_told_of_however_it_ends(
     }
 
 
-def test_what_is_at_a_path_is_told_with_its_rights_and_hash(tmp_path: Path) -> None:
+def test_file_is_reported_with_its_mode_and_hash(tmp_path: Path) -> None:
     file, link = tmp_path / "file", tmp_path / "link"
     file.write_text("text\n")
     file.chmod(0o640)

@@ -48,7 +48,7 @@ def users_of(program: ModuleType, *folders: Path) -> list[tuple[str, int]]:
     ]
 
 
-def test_who_stands_in_a_folder_or_has_a_file_open_uses_it(
+def test_process_in_a_folder_or_with_an_open_file_uses_the_mount(
     program: ModuleType, tmp_path: Path
 ) -> None:
     home, tools = tmp_path / "home", tmp_path / "home-tools"
@@ -62,7 +62,7 @@ def test_who_stands_in_a_folder_or_has_a_file_open_uses_it(
     assert users_of(program, home, tools) == []
 
 
-def test_who_has_ended_meanwhile_uses_nothing(program: ModuleType, tmp_path: Path) -> None:
+def test_ended_process_uses_no_mount(program: ModuleType, tmp_path: Path) -> None:
     process = tmp_path / "proc/17"
     process.mkdir(parents=True)
     (process / "cwd").symlink_to("/home/ada")
@@ -70,7 +70,7 @@ def test_who_has_ended_meanwhile_uses_nothing(program: ModuleType, tmp_path: Pat
     assert program.users(["/home/ad"], f"{tmp_path}/proc/[0-9]*") == []
 
 
-def test_what_is_not_mounted_or_not_changed_is_not_asked_for(tmp_path: Path) -> None:
+def test_unmounted_or_unchanged_mount_is_not_inspected(tmp_path: Path) -> None:
     mounts = [{"path": path} for path in ("/home", "/tools", "/data")]
     told = {
         "nfs_client_mounts": mounts,
@@ -138,7 +138,7 @@ def test_a_mount_has_its_own_options_or_those_of_version_4_2() -> None:
         ("export", ["/", "/export/home"], ["", "home", "//", "/a b"]),
     ],
 )
-def test_what_is_no_option_or_directory_stops_the_role(
+def test_invalid_option_or_directory_stops_the_role(
     form: str, fits: list[str], odd: list[str]
 ) -> None:
     pattern = yaml.safe_load((ROLE / "vars/main.yml").read_text())[f"nfs_client_{form}_form"]

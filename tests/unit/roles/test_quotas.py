@@ -157,7 +157,7 @@ def test_a_path_that_is_not_there_is_on_what_its_folder_is_on(tmp_path: Any) -> 
     assert found == Mounted("/export", "/dev/sdb1", "xfs", ["rw", "usrquota"], "8:17")
 
 
-def test_who_holds_more_than_is_allowed_is_told() -> None:
+def test_usage_above_the_limit_is_reported() -> None:
     wanted = {2001: (2048, 0), 2002: (2048, 0), 2003: (0, 5), 2004: (2048, 1)}
     known = {
         2001: Entry((0, 0), (0, 0), (4096, 7)),
@@ -170,7 +170,7 @@ def test_who_holds_more_than_is_allowed_is_told() -> None:
     ]
 
 
-def test_what_was_set_is_not_guessed_where_the_record_is_broken(tmp_path: Any) -> None:
+def test_limits_are_not_guessed_from_a_broken_record(tmp_path: Any) -> None:
     record = tmp_path / "quotas.json"
     record.write_text("{")
     module: Any = SimpleNamespace(params={"record": str(record), "lustre": False, "look": True})

@@ -67,7 +67,7 @@ def changed(old: str, new: str, file: str = "slurm.conf") -> dict[str, str]:
         (changed("autodetect", "cgroup/v2", "cgroup.conf"), ["CgroupPlugin"], ["CgroupPlugin"]),
     ],
 )  # fmt: skip
-def test_what_makes_daemons_start_again(
+def test_changes_that_restart_daemons(
     after: dict[str, str], old: list[str], new: list[str]
 ) -> None:
     assert slurm_restarts(BEFORE, after, OLD) == old

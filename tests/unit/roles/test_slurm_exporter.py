@@ -43,7 +43,7 @@ def series(text: str) -> dict[str, float]:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
 
 
-def test_what_a_controller_wrote_becomes_measurements(exporter: ModuleType, slurm: Path) -> None:
+def test_answer_of_a_controller_becomes_metrics(exporter: ModuleType, slurm: Path) -> None:
     """Slurm 22.05: gpu-1 runs a job with 3 of its GPUs, gpu-2 is drained, two tasks wait."""
     file = slurm / "slurm.prom"
     assert exporter.main([str(file)]) == 0

@@ -35,7 +35,7 @@ def test_a_moment_is_in_utc(moment: int) -> None:
 
 
 @pytest.mark.parametrize("start", ["tomorrow", "2026-11-30T10:50:00", "2026-11-30 10:50:00Z", ""])
-def test_what_is_no_moment_in_utc_is_refused(start: str) -> None:
+def test_time_that_is_not_utc_is_refused(start: str) -> None:
     with pytest.raises(ValueError, match="does not match format"):
         seconds(start)
 
@@ -65,7 +65,7 @@ def test_the_words_of_a_line_are_read() -> None:
         ),
     ],
 )
-def test_what_is_as_wanted_stays(
+def test_correct_reservation_is_unchanged(
     there: Reservation | None, wanted: Reservation, *, expected: bool
 ) -> None:
     assert is_as_wanted(there, wanted, NOW) is expected

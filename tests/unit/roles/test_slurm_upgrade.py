@@ -104,7 +104,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
 ASKED = ("others", "chosen", "daemons")
 
 
-def test_what_is_installed_is_exchanged_and_nothing_else(tmp_path: Path) -> None:
+def test_only_installed_packages_are_upgraded(tmp_path: Path) -> None:
     (play,) = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
     given = {name: value for name, value in play["vars"].items() if name != "slurm_upgrade_family"}
     hosts = {
@@ -136,7 +136,7 @@ def test_what_is_installed_is_exchanged_and_nothing_else(tmp_path: Path) -> None
             assert chosen == case["chosen"], name
 
 
-def test_what_is_saved_is_saved_before_anything_is_exchanged() -> None:
+def test_backup_precedes_the_upgrade() -> None:
     (play,) = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
     (block,) = [task["block"] for task in play["tasks"] if "block" in task]
     names = [task["name"] for task in block]

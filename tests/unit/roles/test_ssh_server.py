@@ -145,7 +145,7 @@ def test_pam_systemd_takes_no_session_out_of_its_job(made: Path) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_it_is_written_once_and_taken_back_whole(made: Path, family: str) -> None:
+def test_configuration_is_written_once_and_restored_completely(made: Path, family: str) -> None:
     folder = made / family
     assert (folder / "again").read_text() == (folder / "first").read_text()
     assert (folder / "back").read_text() == FAMILIES[family]

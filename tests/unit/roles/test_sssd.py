@@ -87,7 +87,7 @@ def test_a_server_without_an_answer_is_no_failure_beside_one_with_a_right_certif
     assert "Connection refused" in said
 
 
-def test_what_is_no_certificate_is_told() -> None:
+def test_invalid_certificate_is_reported() -> None:
     code, said = connect("password", "ldap://localhost")
     assert code == 1
     assert "the certificates of who signs cannot be read" in said

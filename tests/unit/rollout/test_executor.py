@@ -37,7 +37,9 @@ def an_item(
         ([an_item(ItemOutcome.UNKNOWN, expected=None, reason="nobody says it")], None),
     ],
 )
-def test_what_nobody_has_said_keeps_no_host_out(items: list[ItemResult], why: str | None) -> None:
+def test_host_without_a_known_state_is_not_excluded(
+    items: list[ItemResult], why: str | None
+) -> None:
     assert verdict(HostAcceptance("gpu-1", "gpu-1", tuple(items))) == why
 
 

@@ -61,7 +61,7 @@ def test_nothing_is_done_to_hosts_of_which_none_is_left() -> None:
     assert recorder.did == [("renew", ("a",))]
 
 
-def test_what_is_removed_is_neither_configured_nor_verified() -> None:
+def test_removed_hosts_are_neither_configured_nor_verified() -> None:
     recorder = Recorder({"end": {"b": "AWS refuses"}})
     made = RemovalExecutor(recorder, recorder.step("end"))
     assert made.change(("a", "b"), ("configure",)) == {"b": "AWS refuses"}

@@ -189,7 +189,7 @@ def test_a_node_that_runs_jobs_is_no_first_one() -> None:
     assert slurm.changed == ["head-1"]
 
 
-def test_what_somebody_else_has_drained_stays_so() -> None:
+def test_node_drained_by_others_stays_drained() -> None:
     slurm, progress = a_cluster(), a_progress()
     slurm.nodes["n2"] = ("+DRAIN", "bad cable")
     slurm.nodes["n3"] = ("+DRAIN", "fan")
@@ -405,7 +405,7 @@ def test_a_first_unit_of_several_hosts_goes_back_as_a_whole() -> None:
     assert made.stopped is not None
 
 
-def test_what_does_not_get_back_stays_drained_with_both_reasons() -> None:
+def test_node_that_does_not_return_stays_drained_with_both_reasons() -> None:
     slurm, progress = a_cluster(), a_progress()
     slurm.bad = {"n1": "7 of 8 accelerators"}
     made, _ = roll_back(slurm, progress, lambda hosts: dict.fromkeys(hosts, "no package"))
@@ -453,7 +453,7 @@ def a_replacement(*hosts: str) -> RolloutProgress:
     return RolloutProgress("change 1a2b", "1a2b", waves, NODES, instances=ends)
 
 
-def test_what_an_old_machine_was_drained_for_is_not_said_of_the_new_one() -> None:
+def test_drain_reason_of_an_old_machine_is_not_kept_for_the_new_one() -> None:
     slurm, progress = a_cluster(), a_replacement("n2", "n3")
     slurm.nodes["n2"] = ("+DRAIN", "bad cable")
     made, _ = roll(slurm, progress)

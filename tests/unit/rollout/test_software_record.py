@@ -50,7 +50,7 @@ def test_a_plan_without_a_bill_has_a_record_too(plan: Plan) -> None:
         '{"schema": "rackwright.software/v1", "slurm": null, "bills": [{"name": "all", "no_such": "1"}]}',
     ],
 )
-def test_what_is_damaged_is_no_record(tmp_path: Path, text: str) -> None:
+def test_damaged_record_is_ignored(tmp_path: Path, text: str) -> None:
     path = tmp_path / "software.json"
     path.write_text(text)
     with pytest.raises(StateError, match="is damaged, or a newer") as caught:

@@ -182,7 +182,7 @@ def test_the_way_back_has_a_reboot_too_and_leaves_the_new_versions_wanted(tmp_pa
     assert (hosts.wanted, hosts.expected) == (NEW, made.after.expected)
 
 
-def test_what_does_not_get_back_is_said(tmp_path: Path) -> None:
+def test_node_that_does_not_return_is_reported(tmp_path: Path) -> None:
     made, hosts, _ = an_upgrade(tmp_path)
     made.change(["gpu-1"], ())
     hosts.refuses = {"gpu-1"}

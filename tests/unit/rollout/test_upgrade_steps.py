@@ -61,7 +61,7 @@ def test_the_driver_and_the_kernel_change_where_they_are(plan: Plan) -> None:
     assert str(found[1]) == "driver 570.124.06 → 570.133.20 on gpu-[1-4]: drained and rebooted"
 
 
-def test_what_jobs_take_later_needs_no_drain(plan: Plan) -> None:
+def test_change_for_later_jobs_needs_no_drain(plan: Plan) -> None:
     found = steps(plan, bill(nccl="2.26.2-1", cuda="12.4.1"), bill(nccl="2.27.3-1", cuda="12.8.1"))
     assert [(s.component, s.drain, s.reboot) for s in found] == [
         ("cuda", True, False),
@@ -73,7 +73,7 @@ def test_what_jobs_take_later_needs_no_drain(plan: Plan) -> None:
     assert remarks(found) == ()
 
 
-def test_what_is_new_and_what_is_stated_no_more(plan: Plan) -> None:
+def test_added_and_removed_versions(plan: Plan) -> None:
     (first,) = steps(plan, bill(), bill(driver="570.133.20"))
     assert (first.before, first.after, first.reboot) == (None, "570.133.20", True)
     assert str(first).startswith("driver (not stated) → 570.133.20")
@@ -147,7 +147,7 @@ def drained_by(model: type[Model]) -> set[str]:
     }
 
 
-def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
+def test_drains_agree_with_the_table_of_diff() -> None:
     """Both say it: the roll-outs at the fields, which 'diff' reads, and the table of upgrades."""
     drained = drained_by(SoftwareBill)
     assert "group_kernels" in drained
@@ -161,7 +161,7 @@ def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
     assert set(MANNERS) == fields | {*OF_AMD.values()}, "every component of a bill that hosts carry"
 
 
-def test_what_is_installed_has_the_last_word_on_the_window() -> None:
+def test_installed_release_decides_on_the_window() -> None:
     """A record may be old: daemons that cannot read the state are found before they are installed."""
     wanted = {"head-1": "26.05"}
     check_installed(wanted, {"head-1": {"slurm": "24.11.5"}})

@@ -45,7 +45,7 @@ SETUP = ".github/actions/rackwright-setup"
         ),
     ],
 )
-def test_what_is_pinned_is_taken(text: str, hashes: list[str], source: InstallSource) -> None:
+def test_pinned_source_is_accepted(text: str, hashes: list[str], source: InstallSource) -> None:
     assert parse_source(text, hashes) == source
 
 
@@ -92,7 +92,7 @@ def test_what_is_pinned_is_taken(text: str, hashes: list[str], source: InstallSo
         ("", [], "neither an index, nor a wheel, nor a commit"),
     ],
 )
-def test_what_is_not_pinned_is_refused(text: str, hashes: list[str], wrong: str) -> None:
+def test_unpinned_source_is_refused(text: str, hashes: list[str], wrong: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_source(text, hashes)
     assert wrong in caught.value.summary

@@ -41,7 +41,7 @@ def test_the_picture_of_a_template_is_of_its_first_case(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_only_the_team_knows_has_no_default(name: str) -> None:
+def test_facts_of_the_team_have_no_default(name: str) -> None:
     manifest = find_template(name).manifest
     stated = [key for key in manifest.questions if key.endswith(("_source", "_power"))]
     assert [key for key in stated if manifest.questions[key].default is not None] == []

@@ -20,12 +20,12 @@ def manifest(text: str = COPIER) -> Manifest:
         ("_migrations: [{version: v1, before: [touch x]}]", "runs commands"),
         ("_jinja_extensions: [os.path]", "loads code"),
         ("_external_data: {x: /etc/passwd}", "reads files that are not the template's"),
-        ("_subdirectory: ../..", "is not taken"),
-        ("_preserve_symlinks: true", "is not taken"),
-        ("_answers_file: /etc/x", "is not taken"),
-        ("_envops: {undefined: os.system}", "is not taken"),
-        ("_exclude: []", "is not taken"),
-        ("_message_after_copy: run this", "is not taken"),
+        ("_subdirectory: ../..", "is not supported"),
+        ("_preserve_symlinks: true", "is not supported"),
+        ("_answers_file: /etc/x", "is not supported"),
+        ("_envops: {undefined: os.system}", "is not supported"),
+        ("_exclude: []", "is not supported"),
+        ("_message_after_copy: run this", "is not supported"),
     ],
 )
 def test_a_setting_by_which_copier_would_do_more_is_refused_at_its_place(
@@ -87,11 +87,11 @@ def test_answers_get_the_type_that_is_asked_for() -> None:
 
 @pytest.mark.parametrize("value", ["a\nsites: []", "a\x1b[2J", "a\u202eb", "x" * 1_001, "a\x00"])
 def test_an_answer_is_one_line_of_printable_text(value: str) -> None:
-    with pytest.raises(UsageError, match="the answer to 'name' is no printable text"):
+    with pytest.raises(UsageError, match="the answer to 'name' must be printable text"):
         check_answers(manifest(), {"name": value}, "t")
 
 
-def test_what_is_not_asked_is_refused_with_what_is_near() -> None:
+def test_answer_without_a_question_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UsageError) as caught:
         check_answers(manifest(), {"nmae": "x"}, "t")
     assert caught.value.hint == "did you mean 'name'?"

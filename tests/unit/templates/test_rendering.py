@@ -86,7 +86,7 @@ def test_a_validator_and_choices_refuse_in_words(answers: dict[str, Answer], wor
         ("{{ 10 ** 10 }}", "the power operator is not allowed"),
     ],
 )
-def test_what_a_template_may_not_do_is_refused(text: str, words: str) -> None:
+def test_forbidden_construct_of_a_template_is_refused(text: str, words: str) -> None:
     files = {"copier.yml": COPIER, "x.yaml.j2": text}
     with pytest.raises(RackwrightError, match=words):
         render(files)

@@ -100,7 +100,7 @@ def test_a_tag_or_repository_that_is_not_there_is_told(tmp_path: Path) -> None:
     url = tag_files(tmp_path / "r", "nightly", V1)
     with pytest.raises(RackwrightError, match="cannot be read"):
         open_template(parse_source(f"{url}@v1"))
-    with pytest.raises(RackwrightError, match="has no tag that names a version"):
+    with pytest.raises(RackwrightError, match="has no tag that is a version"):
         open_template(parse_source(url))
     with pytest.raises(RackwrightError, match="cannot be read"):
         open_template(parse_source(f"git+file://{tmp_path}/none@v1"))

@@ -55,7 +55,7 @@ def test_nothing_changes_where_the_template_did_not(cluster: Path) -> None:
     assert update(cluster).changes == ()
 
 
-def test_what_the_team_changed_stays_beside_what_the_template_changed(cluster: Path) -> None:
+def test_changes_of_the_team_and_the_template_are_merged(cluster: Path) -> None:
     path = cluster / "room.yaml"
     path.write_text(path.read_text().replace("team@example.com", "us@example.com"))
     made = update(cluster, room=TEXT.replace("# end", "# the end"))
@@ -78,7 +78,7 @@ def test_lines_that_both_changed_are_marked_and_named(cluster: Path) -> None:
     lines = path.read_text().splitlines()
     assert lines[1:3] == ["<<<<<<< yours", "owner: us@example.com"]
     assert "owner: all@example.com" in lines
-    with pytest.raises(UsageError, match="still holds conflicts"):
+    with pytest.raises(UsageError, match="still has conflicts"):
         update(cluster, room=TEXT.replace("team@", "everybody@"))
 
 
@@ -214,7 +214,7 @@ def test_a_hostile_record_is_refused_in_words(text: str, cluster: Path) -> None:
 def test_an_answer_of_a_hostile_record_is_no_second_line(cluster: Path) -> None:
     path = cluster / ANSWERS_FILE
     path.write_text(path.read_text().replace('name: "b"', 'name: "b\\nsites: []"'))
-    with pytest.raises(UsageError, match="the answer to 'name' is no printable text"):
+    with pytest.raises(UsageError, match="the answer to 'name' must be printable text"):
         update(cluster)
 
 

@@ -1,4 +1,4 @@
-"""``decommission``: erase the disks of bare-metal hosts by Ironic, and prove it."""
+"""``decommission``: erase the disks of bare-metal hosts through Ironic, with proof."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Erase hosts; 0 where all are erased, 5 where one is not.
+    """Erase hosts; return 0 if all are erased, 5 if one is not.
 
     Raises:
         UsageError: it is not said that they may be erased, or there is no such host.
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         raise UsageError(
             f"the disks of {names} would be erased",
-            hint="drain the hosts in Slurm, then say --yes",
+            hint="drain the hosts in Slurm, then repeat with --yes",
         )
     store = store_path(chosen.cluster)
     with open_journal(store, chosen.site.name, time.time) as journal, sole_controller(store):
@@ -60,5 +60,5 @@ def run(arguments: argparse.Namespace) -> int:
             poll_s=arguments.poll,
         )
     for host, reason in sorted(reasons.items()):
-        print(f"{host}: {reason or 'erased: cleaned by Ironic, and available'}")
+        print(f"{host}: {reason or 'erased: cleaned by Ironic and available'}")
     return ExitCode.VIOLATION if any(reasons.values()) else ExitCode.CLEAN

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="FIRST-LAST",
         action="append",
         default=[],
-        help="addresses in which controllers are looked for instead of those of the blueprint; repeatable",
+        help="addresses to search for controllers instead of those of the blueprint; repeatable",
     )
     parser.add_argument("--user", help="user of the controllers (default: that of the blueprint)")
     parser.add_argument(
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         type=float,
         metavar="SECONDS",
         default=20.0,
-        help="seconds without data after which a controller is given up (default: 20)",
+        help="time without data after which a controller counts as silent, in s (default: 20)",
     )
     parser.add_argument(
         "--output",
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Discover a site; 0 where all is as planned, 5 where a machine differs, 6 on unreadable controllers.
+    """Discover a site; return 0 if all is as planned, 5 if a machine differs, 6 if a controller is unreadable.
 
     Raises:
         UsageError: there are no addresses, no credentials, or a file cannot be read.
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     addresses = bmc_addresses(plan, site, tuple(arguments.range))
     access = _access(arguments, site, machines)
     reader = Discoverer(access.credentials(), access.session(), access.port, access.manners)
-    # A range that was given may be a part of the site.
+    # --range may cover only a part of the site: other hosts are not missing.
     within = set(addresses) if arguments.range else None
     asked = [one for one in machines if within is None or one.bmc is None or one.bmc in within]
     required = [one.bmc for one in asked if one.bmc is not None]
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _access(
     arguments: argparse.Namespace, site: SitePlan, machines: tuple[ExpectedMachine, ...]
 ) -> ControllerAccess:
-    """Return how the controllers are reached, the command line before the blueprint.
+    """Return the access to controllers from the arguments, or else from the blueprint.
 
     Raises:
         UsageError: no user or no password is given.
@@ -112,8 +112,8 @@ def _access(
     password = arguments.password_file or (bmc.password_file if bmc else None)
     if user is None or password is None:
         raise UsageError(
-            f"how to log in to the controllers of '{site.name}' is not stated",
-            hint="give 'provisioning.bmc' in the blueprint, or --user and --password-file",
+            f"no credentials for the controllers of '{site.name}'",
+            hint="set 'provisioning.bmc' in the blueprint, or give --user and --password-file",
         )
     return access_by(
         user=user,

@@ -1,4 +1,4 @@
-"""``fleet``: every site of a federation at a glance."""
+"""``fleet``: show all sites of a federation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask every site, and show them; 4 where one does not answer.
+    """Query and show all sites; return 4 if a site does not answer.
 
     Raises:
         UsageError: the blueprint has no federation, or a site is unknown.
@@ -80,7 +80,7 @@ def _chosen(plan: Plan, wanted: Sequence[str]) -> tuple[Member[Plan], ...]:
 
 
 def _change(cluster: str) -> str:
-    """Return the change in waves that is under way in a cluster, in words; empty if there is none."""
+    """Return the rollout in progress in a cluster, in words; empty without one."""
     from rackwright.files import state_folder
     from rackwright.rollout.journal import load
 

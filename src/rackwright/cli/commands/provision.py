@@ -1,4 +1,4 @@
-"""``provision``: bring bare-metal hosts from their controllers to their first job, by Ironic."""
+"""``provision``: install bare-metal hosts through Ironic, up to their first job."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Provision hosts; 0 where all are done, 5 where one was left alone or the blueprint is refused.
+    """Provision hosts; return 0 if all are done, 5 if one was left out or the blueprint failed the gate.
 
     Raises:
         UsageError: the blueprint has no engine, no such host or step, or a file cannot be read.
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     rehearsal = chosen.engine.driver == REHEARSAL
     loaded = chosen.loaded
     cluster = chosen.site.name if loaded.plan.is_federated else None
-    # Disks are wiped before 'configure' would refuse.
+    # Take the gate now: 'configure' would take it only after the disks were erased.
     if not (arguments.status or arguments.dry_run or rehearsal) and (
         refused := refused_by(gate_of(arguments), loaded, "nothing was provisioned")
     ):
@@ -122,13 +122,13 @@ def _provision(
     journal: ProvisioningJournal,
     cluster: str | None,
 ) -> Provision:
-    """Return what takes hosts to a step; passwords are read before anything is begun.
+    """Return a function that takes hosts to a step; passwords are read before any act starts.
 
     Args:
-        arguments: of the command line.
-        chosen: the site.
-        journal: of its hosts.
-        cluster: site of the cluster in a federation.
+        arguments: arguments of the command.
+        chosen: selected hosts.
+        journal: journal of the site.
+        cluster: site of the cluster in a federation; None without a federation.
 
     Raises:
         UsageError: a password cannot be read.
@@ -187,7 +187,7 @@ def _provision(
 def _retry(
     plans: Sequence[HostPlan], journal: ProvisioningJournal, nodes: Mapping[str, IronicNode]
 ) -> None:
-    """Have hosts that were left alone go on, and begin at the beginning where Ironic lacks their node."""
+    """Clear the failures of hosts; a host without a node in Ironic starts from the beginning."""
     records = journal.records()
     for plan in plans:
         if plan.name in records and records[plan.name].failure is not None:
@@ -195,10 +195,10 @@ def _retry(
 
 
 def _step(text: str) -> Any:
-    """Return the step of a word.
+    """Return the step with a name or first word.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such step.
     """
     from rackwright.metal.lifecycle import ProvisioningStep
 
@@ -220,14 +220,14 @@ def _show_waves(plans: tuple[HostPlan, ...], limits: Any, *, as_json: bool) -> i
         return ExitCode.CLEAN
     for number, wave in enumerate(found, 1):
         print(f"wave {number}: {', '.join(wave)}")
-    print(f"{counted(len(plans), 'host')}, at most {max(map(len, found))} switched on together")
+    print(f"{counted(len(plans), 'host')}, at most {max(map(len, found))} powered on together")
     return ExitCode.CLEAN
 
 
 def _report(
     plans: tuple[HostPlan, ...], records: Mapping[str, HostRecord], *, as_json: bool
 ) -> int:
-    """Print how far each host is, and return the exit code."""
+    """Print the progress of each host, and return the exit code."""
     from rackwright.metal.journal import HostRecord
 
     rows = [(plan.name, records.get(plan.name, HostRecord())) for plan in plans]
@@ -245,7 +245,7 @@ def _report(
         sys.stdout.write(json.dumps({"schema": SCHEMA, "hosts": hosts}, indent=2) + "\n")
     else:
         for name, record in rows:
-            last = list(record.done)[-1] if record.done else "not begun"
+            last = list(record.done)[-1] if record.done else "not started"
             if record.failure is not None:
                 print(f"{name}: {last}; not {record.failure[0]}: {record.failure[1]}")
             else:

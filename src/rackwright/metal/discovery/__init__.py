@@ -1,1 +1,1 @@
-"""Machines as their management controllers describe them, against the blueprint."""
+"""Discovery of machines by their management controllers, and their comparison with the blueprint."""

@@ -1,4 +1,4 @@
-"""Access to the management controllers of a site: who logs in, with which password, by which certificates."""
+"""Access to the management controllers of a site: user, password and certificates."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ControllerAccess:
     """Access to the controllers of a site.
 
     Attributes:
-        user: that logs in.
-        password_file: its path, with ``{host}`` for the name of the host.
-        ca: file with certificates of the authority; None for those that the machine trusts.
-        verify: ``name`` or ``chain``.
+        user: user of the controllers.
+        password_file: path of the password, with ``{host}`` for the name of the host.
+        ca: file with the certificates of the authority; None for those that this machine trusts.
+        verify: check of certificates, ``name`` or ``chain``.
         hosts: name of the host by the address of its controller.
-        plain: without TLS, which loopback alone is asked by.
+        plain: True for connections without TLS, which are used on loopback only.
     """
 
     user: str
@@ -35,7 +35,7 @@ class ControllerAccess:
     plain: bool = False
 
     def credentials(self) -> Callable[[str], Credentials]:
-        """Return the credentials of the controller at an address, each file read once.
+        """Return a function from the address of a controller to its credentials; each file is read once.
 
         Raises:
             UsageError: a password cannot be read.
@@ -51,13 +51,13 @@ class ControllerAccess:
         }
 
         def of(address: str) -> Credentials:
-            # A machine that no host has is asked with no password: it is not known to be ours.
+            # An unknown machine gets no password: it may belong to someone else.
             return known.get(address, Credentials(self.user, ""))
 
         return of
 
     def session(self) -> Callable[[str, Credentials], Redfish]:
-        """Return what opens the session with a controller.
+        """Return a function that opens a session with a controller.
 
         Raises:
             BmcError: the certificates cannot be read.

@@ -1,4 +1,4 @@
-"""Machines that were discovered, against those of the blueprint."""
+"""Comparison of discovered machines with the machines of the blueprint."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ class MachineState(StrEnum):
 
     AS_PLANNED = "as planned"
     MISSING = "missing"
-    """Its controller does not answer, or no controller is the one of this machine."""
+    """The controller does not answer, or no controller belongs to this machine."""
     UNREADABLE = "unreadable"
-    """A controller answers and does not tell which machine it is of."""
+    """A controller answers, but does not report its machine."""
     EXTRA = "extra"
     MISPLACED = "misplaced"
     MISCABLED = "miscabled"
     OTHER_MODEL = "other model"
     OTHER_PARTS = "other parts"
-    """The model is right, and accelerators are missing or surplus."""
+    """The model is correct, but the number of accelerators differs."""
     TWIN = "twin"
     """Another machine has the same serial number or Ethernet address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """One line of the comparison.
+    """Result of the comparison for one machine.
 
     Attributes:
         host: name of the host; None for a machine that is not in the blueprint.
-        found: the machine; None where there is none.
-        problems: what differs, as state and reason, the worst first.
-        firmware: components with another version than the blueprint's, as found and as wanted.
+        found: discovered machine; None if it is missing.
+        problems: differences as state and reason, worst first.
+        firmware: found and planned version of each component that differs.
     """
 
     host: str | None
@@ -55,7 +55,7 @@ class Matched:
 
     @property
     def state(self) -> MachineState:
-        """The worst that was found."""
+        """State of the worst problem."""
         return self.problems[0][0] if self.problems else MachineState.AS_PLANNED
 
 
@@ -64,10 +64,10 @@ def compare(
     found: Sequence[DiscoveredMachine],
     layouts: Sequence[Layout] = (),
 ) -> tuple[Matched, ...]:
-    """Return each machine of the blueprint in its order, then the machines that are not in it.
+    """Return the machines of the blueprint in its order, then the machines that are not in it.
 
-    A machine is known by its serial number, else by an Ethernet address, else by the address of its
-    controller: the blueprint need not have the first two.
+    A machine is identified by its serial number, or else by an Ethernet address, or else by the address of its
+    controller: the first two are optional in the blueprint.
     """
     by_host = _assign(expected, found)
     twins = _twins(found)
@@ -92,7 +92,8 @@ def compare(
 def _assign(
     expected: Sequence[ExpectedMachine], found: Sequence[DiscoveredMachine]
 ) -> dict[str, DiscoveredMachine]:
-    """Return the machine of each host that has one."""
+    """Return the discovered machine of each host that has one."""
+    # A serial number or Ethernet address that two machines share identifies neither.
     serials = Counter(one.serial for one in found if one.serial is not None)
     macs = Counter(mac for one in found for mac in one.macs)
     by_serial = {one.serial: one for one in found if one.serial and serials[one.serial] == 1}
@@ -105,6 +106,8 @@ def _assign(
             made[host] = one
             used.add(id(one))
 
+    # Three passes, strongest identity first, so that an address never claims a machine whose serial
+    # number belongs to another host.
     for machine in expected:
         if machine.serial is not None:
             take(machine.host, by_serial.get(machine.serial))
@@ -122,12 +125,12 @@ def _assign(
 
 
 def _may_be(machine: ExpectedMachine, one: DiscoveredMachine) -> bool:
-    """Return False where the serial number says that it is another machine."""
+    """Return False if the serial numbers are known and differ."""
     return machine.serial is None or one.serial is None or machine.serial == one.serial
 
 
 def _twins(found: Sequence[DiscoveredMachine]) -> dict[str, list[str]]:
-    """Return the reasons, by address, why a machine cannot be told from another one."""
+    """Return the identifiers that a machine shares with others, in words, by the address of its controller."""
     owners: dict[str, list[DiscoveredMachine]] = {}
     for one in found:
         if one.serial is not None:
@@ -138,7 +141,7 @@ def _twins(found: Sequence[DiscoveredMachine]) -> dict[str, list[str]]:
     for name, machines in sorted(owners.items()):
         for one in machines if len(machines) > 1 else ():
             others = ", ".join(other.address for other in machines if other is not one)
-            made.setdefault(one.address, []).append(f"the {name} is that of {others} as well")
+            made.setdefault(one.address, []).append(f"{name} is shared with {others}")
     return made
 
 
@@ -173,27 +176,28 @@ def _line(
 def _differences(
     machine: ExpectedMachine, one: DiscoveredMachine, hosts: Mapping[str, ExpectedMachine]
 ) -> Iterator[tuple[MachineState, str]]:
+    # Another model has other parts by definition: report the model only.
     if one.model is not None and not _is_product(machine, one):
         name = " ".join(filter(None, (one.manufacturer, one.model)))
-        yield MachineState.OTHER_MODEL, f"it is a '{name}', and a {machine.product} is planned"
+        yield MachineState.OTHER_MODEL, f"it is a '{name}', but a {machine.product} is planned"
     elif (
         machine.accelerators is not None
         and one.accelerators is not None
         and one.accelerators != machine.accelerators
     ):
-        reason = f"it has {one.accelerators} accelerators, and {machine.accelerators} are planned"
+        reason = f"it has {one.accelerators} accelerators, but {machine.accelerators} are planned"
         yield MachineState.OTHER_PARTS, reason
     if machine.bmc is not None and one.address != machine.bmc:
         other = hosts.get(one.address)
-        where = f"the place of {other.host}, rack {other.rack}" if other else f"at {one.address}"
-        yield MachineState.MISPLACED, f"it answers in {where}; {machine.bmc} is planned"
+        where = f"the address of {other.host}, rack {other.rack}" if other else one.address
+        yield MachineState.MISPLACED, f"it answers at {where}; {machine.bmc} is planned"
     elif one.rack is not None and machine.rack and letters(one.rack) != letters(machine.rack):
-        reason = f"its controller says rack '{one.rack}', and {machine.rack} is planned"
+        reason = f"its controller names rack '{one.rack}', but {machine.rack} is planned"
         yield MachineState.MISPLACED, reason
 
 
 def _is_product(machine: ExpectedMachine, one: DiscoveredMachine) -> bool:
-    """Return True if a machine calls itself as the catalogue does, with its maker or without."""
+    """Return True if the model name is that of the catalogue, with or without the maker."""
     model, maker = letters(one.model or ""), letters(one.manufacturer or "")
     return bool({model, f"{maker}{model}", model.removeprefix(maker)} & machine.models)
 
@@ -201,7 +205,7 @@ def _is_product(machine: ExpectedMachine, one: DiscoveredMachine) -> bool:
 def _cables(
     by_host: Mapping[str, DiscoveredMachine], layouts: Sequence[Layout]
 ) -> dict[str, list[str]]:
-    """Return the cables that lead elsewhere than planned, by host, as far as controllers hear LLDP."""
+    """Return the cables with another far end than planned, by host, for controllers that report LLDP."""
     made: dict[str, list[str]] = {}
     for layout in layouts:
         if layout.technology != "ethernet":
@@ -225,7 +229,7 @@ def _cables(
         heard = {host: ports for host, ports in heard.items() if ports}
         if not heard:
             continue
-        # Controllers need not tell every port: a cable that no port tells of is unknown.
+        # Controllers may omit ports: a cable without a reporting port is unknown, not missing.
         seen = replace(NeighbourTables(layout, heard).discovery(), reporting=frozenset())
         compared = CableComparison(layout, seen)
         for difference in compared.differences():

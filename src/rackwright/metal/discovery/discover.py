@@ -1,4 +1,4 @@
-"""Discovery of management controllers in ranges of addresses: many at a time, each to a named state."""
+"""Parallel discovery of management controllers in ranges of addresses, each with a named state."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from rackwright.nodelife.redfish import (
 )
 
 READ_TOGETHER = 64
-"""Controllers that are read at the same time."""
+"""Maximum number of controllers that are read in parallel."""
 ASKED_TOGETHER = 512
-"""Addresses that are asked for a connection at the same time."""
+"""Maximum number of parallel connection attempts."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Discoverer:
     """Reader of the controllers of one site.
 
     Attributes:
-        credentials: of the controller at an address.
-        session: opens the session with one.
-        port: of Redfish.
+        credentials: function from the address of a controller to its credentials.
+        session: function that opens a session with a controller.
+        port: TCP port of Redfish.
         manners: timeouts and retries.
     """
 
@@ -50,12 +50,13 @@ class Discoverer:
         """Return the controllers at ``addresses``, in that order.
 
         Args:
-            addresses: in which they are looked for.
-            expected: addresses at which one has to be: without a connection it is unreachable. An
-                address at which nothing is expected and nothing answers is left out.
-            say: tells the progress.
+            addresses: addresses to search.
+            expected: addresses of planned controllers, which are unreachable if they do not answer. Other
+                addresses without an answer are omitted.
+            say: function that reports progress.
         """
         wanted = list(dict.fromkeys([*addresses, *expected]))
+        # Reading a controller takes seconds, and most addresses of a range have none: connect first.
         open_ones = set(asyncio.run(self._open(wanted)))
         say(f"{len(open_ones):,} of {len(wanted):,} addresses answer on port {self.port}")
         required = set(expected)
@@ -71,11 +72,11 @@ class Discoverer:
             for number, done in enumerate(as_completed(reading), 1):
                 found[reading[done]] = done.result()
                 if number % 100 == 0:
-                    say(f"{number:,} of {len(reading):,} controllers are read")
+                    say(f"{number:,} of {len(reading):,} controllers read")
         return tuple(found[address] for address in wanted if address in found)
 
     def read(self, address: str) -> DiscoveredMachine:
-        """Return the machine behind one controller, or why it cannot be read."""
+        """Return the machine behind one controller, or the reason why it cannot be read."""
         try:
             with self.session(address, self.credentials(address)) as bmc:
                 return read_machine(bmc)
@@ -83,9 +84,10 @@ class Discoverer:
             return DiscoveredMachine(address, error.state, error.reason)
 
     def restart(self, address: str) -> str | None:
-        """Restart a controller, and return why it refuses; its machine runs on."""
+        """Restart a controller and return the error, None on success; its machine keeps running."""
         try:
             with self.session(address, self.credentials(address)) as bmc:
+                # Other managers, such as that of an enclosure, are not the controller of this machine.
                 managers = list(bmc.members(bmc.get("/redfish/v1/").get("Managers")))
                 own = [one for one in managers if one.get("ManagerType", "BMC") == "BMC"]
                 if not own:

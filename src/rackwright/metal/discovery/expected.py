@@ -1,4 +1,4 @@
-"""Machines as the blueprint means them: one for each host of a site."""
+"""Planned machines of a blueprint, one for each host of a site."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from rackwright.plan.model import Plan
 
 @dataclass(frozen=True, slots=True)
 class ExpectedMachine:
-    """Machine of one host.
+    """Planned machine of one host.
 
     Attributes:
-        host: its name.
-        rack: in which it stands.
-        product: catalogue id.
-        models: names of the product without signs, like ``dgxh100``.
-        bmc: address of its controller; None where the blueprint has none.
+        host: name of the host.
+        group: node group of the host.
+        rack: rack of the machine.
+        product: catalogue id of the product.
+        models: names of the product without spaces and punctuation, like ``dgxh100``.
+        bmc: address of the controller; None if the blueprint has none.
         bmc_label: name of that address.
-        bmc_mac: Ethernet address of its controller; None where it is not known.
-        mac: Ethernet address that it starts from; None where it is not known.
-        serial: serial number; None where it is not known.
-        accelerators: number of its GPUs; None where it is not known.
-        firmware: versions by component that it should have.
+        bmc_mac: Ethernet address of the controller; None if unknown.
+        mac: Ethernet address that the machine boots from; None if unknown.
+        serial: serial number; None if unknown.
+        accelerators: number of GPUs; None if unknown.
+        firmware: planned version by component.
     """
 
     host: str
@@ -101,15 +102,15 @@ def _machine(
 
 
 def bmc_addresses(plan: Plan, site: SitePlan, ranges: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the addresses in which controllers of a site are looked for.
+    """Return the addresses at which the controllers of a site are searched.
 
     Args:
-        plan: of the blueprint.
-        site: whose controllers they are.
-        ranges: that go before those of the blueprint.
+        plan: plan of the blueprint.
+        site: plan of the site.
+        ranges: address ranges instead of those of the blueprint; those of the blueprint if empty.
 
     Raises:
-        UsageError: there are none, or too many.
+        UsageError: there are no addresses, or too many.
     """
     provisioning = site.provisioning
     spans = ranges or (() if provisioning is None else provisioning.bmc.ranges)
@@ -131,38 +132,39 @@ def bmc_addresses(plan: Plan, site: SitePlan, ranges: tuple[str, ...] = ()) -> t
         )
     if len(found) > MOST_CONTROLLERS:
         raise UsageError(
-            f"{len(found):,} addresses are more than {MOST_CONTROLLERS:,}", hint="give --range"
+            f"{len(found):,} addresses are too many: the limit is {MOST_CONTROLLERS:,}",
+            hint="give --range",
         )
     return tuple(found)
 
 
 def _spread(spans: tuple[str, ...]) -> list[str]:
-    """Return each address of some ranges.
+    """Return every address of ranges.
 
     Raises:
-        UsageError: one is no range, or all have too many addresses.
+        UsageError: an item is not a range, or the ranges have too many addresses.
     """
     found: list[str] = []
     for span in spans:
         try:
             first, last = split_span(span)
         except ValueError as error:
-            raise UsageError(f"'{span}' is no range of addresses: {error}") from None
+            raise UsageError(f"'{span}' is not a range of addresses: {error}") from None
         if int(last) - int(first) + len(found) >= MOST_CONTROLLERS:
-            raise UsageError(f"'{span}' has too many addresses: {MOST_CONTROLLERS:,} are the most")
+            raise UsageError(f"'{span}' has too many addresses: the limit is {MOST_CONTROLLERS:,}")
         found += [str(first + number) for number in range(int(last) - int(first) + 1)]
     return found
 
 
 def provisioning_of(site: SitePlan) -> Provisioning:
-    """Return how the hosts of a site are provisioned.
+    """Return the provisioning settings of a site.
 
     Raises:
-        UsageError: the blueprint does not say it.
+        UsageError: the blueprint has none.
     """
     if site.provisioning is None:
         raise UsageError(
             f"the site '{site.name}' has no 'provisioning'",
-            hint="say there how its management controllers are reached: docs/bare-metal.md",
+            hint="add 'provisioning' with 'bmc', the access to its management controllers: docs/bare-metal.md",
         )
     return site.provisioning

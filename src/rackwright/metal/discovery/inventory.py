@@ -19,13 +19,13 @@ from rackwright.nodelife.redfish import (
 )
 
 WRONG_BY_S = 300.0
-"""Seconds by which a controller's clock may be wrong: certificates and tickets depend on it."""
+"""Tolerated error of a controller's clock, in s: certificates and tickets depend on it."""
 STUCK_AFTER_S = 7200.0
-"""Seconds after which a task that is not at its end is taken for stuck."""
+"""Age from which an unfinished task counts as stuck, in s."""
 _MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
 _NOT_WORDS = frozenset({"", "n/a", "na", "none", "null", "unknown", "default string", "not specified",
                         "to be filled by o.e.m.", "empty"})  # fmt: skip
-"""Texts that makers leave in fields that no one has filled."""
+"""Placeholders of makers in fields that were never filled in."""
 _RUNNING = frozenset({"New", "Starting", "Running", "Pending", "Suspended", "UserIntervention"})
 _MOST_TASKS = 50
 
@@ -33,19 +33,21 @@ _MOST_TASKS = 50
 def read_machine(
     bmc: Redfish, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> DiscoveredMachine:
-    """Return the machine behind a controller that was logged in to.
+    """Return the machine behind a controller with an open session.
 
-    The controller is named after the first of these that applies: several systems, an incomplete
-    inventory, a task that is stuck or gone, a wrong clock.
+    Its state is the first of these that applies: several systems, incomplete inventory, stuck or vanished task, wrong
+    clock, ready.
 
     Raises:
-        BmcError: it cannot be read.
+        BmcError: the controller cannot be read.
     """
     root = bmc.get("/redfish/v1/")
     systems = list(bmc.members(root.get("Systems")))
     if len(systems) > 1:
         names = ", ".join(sorted(visible(str(one.get("Id", "?"))) for one in systems)[:4])
-        reason = f"it has {len(systems)} systems ({names}): say which host is which by hand"
+        reason = (
+            f"it has {len(systems)} systems ({names}): assign their serial numbers to hosts by hand"
+        )
         return DiscoveredMachine(bmc.address, BmcState.SEVERAL_SYSTEMS, reason)
     if not systems:
         return DiscoveredMachine(bmc.address, BmcState.PARTIAL, "it lists no system")
@@ -69,17 +71,17 @@ def _named(
     missing: list[str],
     clock: Callable[[], datetime],
 ) -> DiscoveredMachine:
-    """Return the machine with the state of its controller."""
+    """Return a machine with the state of its controller."""
     told = next(filter(None, (_time(one.get("DateTime")) for one in managers)), None)
     lacking = [name for name in ("serial", "model") if getattr(found, name) is None] + missing
     if lacking:
-        reason = f"it does not tell: {', '.join(dict.fromkeys(lacking))}"
+        reason = f"it does not report: {', '.join(dict.fromkeys(lacking))}"
         return replace(found, state=BmcState.PARTIAL, reason=reason)
     if (wrong := _tasks(bmc, root, told)) is not None:
         return replace(found, state=wrong[0], reason=wrong[1])
     now = clock()
     if told is not None and abs((told - now).total_seconds()) > WRONG_BY_S:
-        reason = f"its clock says {told:%Y-%m-%d %H:%M} and it is {now:%Y-%m-%d %H:%M} UTC"
+        reason = f"its clock shows {told:%Y-%m-%d %H:%M}, but it is {now:%Y-%m-%d %H:%M} UTC"
         return replace(found, state=BmcState.WRONG_CLOCK, reason=reason)
     return found
 
@@ -107,7 +109,7 @@ def _system(bmc: Redfish, system: Mapping[str, Any], missing: list[str]) -> Disc
 
 
 def _ports(bmc: Redfish, system: Mapping[str, Any], missing: list[str]) -> Iterator[MachinePort]:
-    """Yield the ports of adapters, which hear LLDP, and the interfaces that are none of them."""
+    """Yield the ports of network adapters, which may report LLDP, then interfaces that belong to no adapter."""
     seen: set[str] = set()
     chassis = _part(system, "Links").get("Chassis")
     for link in chassis if isinstance(chassis, list) else ():
@@ -148,13 +150,14 @@ def _accelerators(bmc: Redfish, system: Mapping[str, Any], missing: list[str]) -
         return None
     before = len(missing)
     found = list(_listed(bmc, system.get("Processors"), "processors", missing))
+    # A partial list would report too few accelerators.
     if len(missing) > before:
         return None
     return sum(1 for one in found if one.get("ProcessorType") == "GPU" and _is_there(one))
 
 
 def _own_mac(bmc: Redfish, managers: list[dict[str, Any]], missing: list[str]) -> str | None:
-    """Return the Ethernet address of the interface that has the controller's own address, else the first."""
+    """Return the Ethernet address of the interface with the controller's own IP address, or else the first."""
     first = None
     for manager in managers:
         for one in _listed(bmc, manager.get("EthernetInterfaces"), "own interfaces", missing):
@@ -174,10 +177,11 @@ def _firmware(
     managers: list[dict[str, Any]],
     missing: list[str],
 ) -> dict[str, str]:
-    """Return versions by the names of components: ``bios`` and ``bmc``, then as the controller has them."""
+    """Return firmware versions by component: ``bios`` and ``bmc``, then the names of the controller."""
     made: dict[str, str] = {}
     if (bios := _word(system.get("BiosVersion"))) is not None:
         made["bios"] = bios
+    # Names in the inventory below are the maker's: the version of the manager itself is always 'bmc'.
     for manager in managers:
         version = _word(manager.get("FirmwareVersion"))
         if manager.get("ManagerType", "BMC") == "BMC" and version is not None:
@@ -201,13 +205,14 @@ def _rack(bmc: Redfish, root: Mapping[str, Any], missing: list[str]) -> str | No
 def _tasks(
     bmc: Redfish, root: Mapping[str, Any], now: datetime | None
 ) -> tuple[BmcState, str] | None:
-    """Return the task that keeps a controller from taking another one; None without one.
+    """Return the state and reason of a task that blocks the controller; None without one.
 
-    Ages are counted by the controller's own clock, by which the tasks began.
+    Ages are measured by the controller's own clock, which also dated the start of the tasks.
     """
     service = _optional(bmc, root.get("Tasks"), "tasks", [])
     try:
         for number, task in enumerate(bmc.members(service.get("Tasks"))):
+            # A long history of finished tasks must not delay the discovery.
             if number == _MOST_TASKS:
                 break
             began = _time(task.get("StartTime"))
@@ -215,15 +220,17 @@ def _tasks(
                 age = (now - began).total_seconds()
                 if age > STUCK_AFTER_S:
                     name = visible(str(task.get("Name") or task.get("Id") or "?"))
-                    reason = f"the task '{name}' is '{task['TaskState']}' for {age / 3600:,.0f} h"
+                    reason = (
+                        f"the task '{name}' has been '{task['TaskState']}' for {age / 3600:,.0f} h"
+                    )
                     return BmcState.STUCK_TASK, reason
     except MissingResourceError as error:
-        return BmcState.VANISHED_TASK, f"it lists a task that it does not have: {error.reason}"
+        return BmcState.VANISHED_TASK, f"it lists a task that does not exist: {error.reason}"
     return None
 
 
 def _optional(bmc: Redfish, link: Any, name: str, missing: list[str]) -> dict[str, Any]:
-    """Return a resource that a machine need not have; one that is named and not there is missing.
+    """Return an optional resource; if it is linked but absent, add its name to ``missing``.
 
     Raises:
         BmcError: the controller cannot be read at all.
@@ -241,7 +248,7 @@ def _optional(bmc: Redfish, link: Any, name: str, missing: list[str]) -> dict[st
 
 
 def _listed(bmc: Redfish, link: Any, name: str, missing: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the members of a collection, as far as they come.
+    """Yield the members of a collection; if it ends early, add its name to ``missing``.
 
     Raises:
         BmcError: the controller cannot be read at all.

@@ -1,4 +1,4 @@
-"""Layer of a blueprint with what discovery has found, and the report of a comparison."""
+"""Layer of a blueprint with the discovered identities, and reports of a comparison."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SCHEMA = "rackwright.discovery/v1"
 _NOT_WRITTEN = frozenset(
     {MachineState.TWIN, MachineState.OTHER_MODEL, MachineState.MISSING, MachineState.MISPLACED}
 )
-"""Machines whose identity the blueprint does not get: a person decides first."""
+"""Machines whose identity is not written to the layer: a person must decide first."""
 _OPEN = frozenset({MachineState.UNREADABLE})
 _MOST_FIRMWARE = 12
 
 
 def layer(plan: Plan, site: str, lines: Sequence[Matched]) -> str:
-    """Return a layer with the serial numbers and Ethernet addresses of machines that are as planned.
+    """Return a layer with the serial numbers and Ethernet addresses of the planned machines, as YAML.
 
-    A comment has model, ports and firmware of each.
+    Comments list model, ports and firmware of each machine.
     """
     known = [one for one in lines if one.host and one.found and _may_be_written(one)]
     serials = {str(one.host): one.found.serial for one in known if one.found and one.found.serial}
@@ -39,7 +39,7 @@ def layer(plan: Plan, site: str, lines: Sequence[Matched]) -> str:
     comments = [line for one in known if one.found for line in _comment(str(one.host), one.found)]
     head = f"# Machines of '{site}' as their controllers describe them.\n"
     if len(data) == 1:
-        return f"{head}# No machine was found that the blueprint has.\n{{}}\n"
+        return f"{head}# None of the machines of the blueprint was found.\n{{}}\n"
     return head + "".join(comments) + yaml.safe_dump({"sites": [data]}, sort_keys=False)
 
 
@@ -48,7 +48,7 @@ def _may_be_written(one: Matched) -> bool:
 
 
 def _networks(plan: Plan, site: str, known: Sequence[Matched]) -> Iterator[Mapping[str, Any]]:
-    """Yield the networks of kind ``bmc`` and ``management`` with the addresses that are known."""
+    """Yield the networks of kind ``bmc`` and ``management`` with the known Ethernet addresses."""
     found = {one.host: one.found for one in known if one.found is not None}
     made: dict[str, dict[str, str]] = {}
     for network in plan.names.networks:
@@ -66,7 +66,7 @@ def _networks(plan: Plan, site: str, known: Sequence[Matched]) -> Iterator[Mappi
 
 
 def _starting_port(machine: DiscoveredMachine) -> str | None:
-    """Return the Ethernet address that a machine starts from; None unless there is just one to choose."""
+    """Return the Ethernet address that a machine boots from; None unless exactly one port is a candidate."""
     macs = [port.mac for port in machine.ports if port.mac is not None]
     linked = [port.mac for port in machine.ports if port.mac is not None and port.up]
     return macs[0] if len(macs) == 1 else linked[0] if len(linked) == 1 else None
@@ -85,7 +85,7 @@ def _comment(host: str, machine: DiscoveredMachine) -> Iterator[str]:
 
 
 def exit_code(lines: Sequence[Matched]) -> ExitCode:
-    """Return 0 where all is as planned, 6 where some could not be read, 5 where one differs, 3 without any."""
+    """Return 0 if all machines are as planned, 5 if one differs, 6 if some are only unreadable, 3 without machines."""
     if not lines:
         return ExitCode.NOTHING
     states = {state for one in lines for state, _ in one.problems}
@@ -95,14 +95,14 @@ def exit_code(lines: Sequence[Matched]) -> ExitCode:
 
 
 def text_report(site: str, lines: Sequence[Matched]) -> str:
-    """Return the comparison of a site in words: what differs line by line, then the counts."""
+    """Return the comparison of a site as text: one line per difference, then the counts."""
     made = []
     for one in lines:
         for state, reason in one.problems:
             name = one.host or (one.found.address if one.found else "?")
             made.append(f"{name}: {state.value}: {reason}\n")
         for part, (has, wanted) in one.firmware.items():
-            made.append(f"{one.host}: firmware: {part} is {has}, and {wanted} is planned\n")
+            made.append(f"{one.host}: firmware: {part} is {has}, but {wanted} is planned\n")
     counts = Counter(one.state for one in lines)
     summary = ", ".join(
         f"{counts[state]:,} {state.value}" for state in MachineState if counts[state]

@@ -1,4 +1,4 @@
-"""Machines as their management controllers describe them."""
+"""Records of machines as described by their management controllers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rackwright.nodelife.redfish import BmcState
 
 @dataclass(frozen=True, slots=True)
 class HeardNeighbour:
-    """Neighbour that a port has heard by LLDP.
+    """Neighbour of a port, from LLDP.
 
     Attributes:
-        device: its name, or the id of its chassis.
-        port: its own port, as it names it.
+        device: name of the neighbour, or the id of its chassis.
+        port: port of the neighbour, by its own name.
     """
 
     device: str
@@ -26,10 +26,10 @@ class MachinePort:
     """Network port of a machine.
 
     Attributes:
-        name: as the controller has it, like ``NIC.Slot.3-1`` or ``1``.
-        mac: Ethernet address in small letters with colons; None where it is not told.
-        up: True if it has a link; None where it is not told.
-        neighbour: what it has heard; None without LLDP.
+        name: name from the controller, like ``NIC.Slot.3-1`` or ``1``.
+        mac: Ethernet address in lower case with colons; None if not reported.
+        up: True if the port has a link; None if not reported.
+        neighbour: neighbour from LLDP; None if not reported.
     """
 
     name: str
@@ -40,23 +40,23 @@ class MachinePort:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredMachine:
-    """One address at which a controller was looked for.
+    """Result of the discovery of one address. Unknown values are None or empty.
 
     Attributes:
-        address: of the controller.
-        state: the state that it was found in.
-        reason: what is wrong, in words; empty for a controller that is ready.
-        manufacturer: of the machine. This and the rest are None or empty where they are unknown.
-        serial: of the machine, not of its controller.
+        address: address of the controller.
+        state: state of the controller.
+        reason: problem of the controller, in words; empty if it is ready.
+        manufacturer: maker of the machine.
+        serial: serial number of the machine, not of its controller.
         mac: Ethernet address of the controller.
-        ports: of the machine, in the order of the controller.
-        accelerators: number of GPUs in the list of processors; None where it has no such list.
+        ports: network ports of the machine, in the order of the controller.
+        accelerators: number of GPUs in the list of processors; None without such a list.
         memory_gib: main memory, in GiB.
-        firmware: version by component as the controller names them.
-        rack: name of the rack that the controller was told.
-        power_on: True if the machine runs.
-        secure_boot: True if signed software alone is started.
-        tpm: True if there is a TPM.
+        firmware: version by component, with the names of the controller.
+        rack: name of the rack that is configured in the controller.
+        power_on: True if the machine is on.
+        secure_boot: True if only signed software is started.
+        tpm: True if the machine has a TPM.
     """
 
     address: str
@@ -80,13 +80,13 @@ class DiscoveredMachine:
     def macs(self) -> frozenset[str]:
         """Ethernet addresses of the machine and of its controller.
 
-        Addresses of local meaning are left out: the link between controller and machine has the same
-        on every machine of some makers.
+        Locally administered addresses are omitted: some makers use the same one on every machine for the link
+        between controller and machine.
         """
         own = [port.mac for port in self.ports] + [self.mac]
         return frozenset(mac for mac in own if mac is not None and not int(mac[:2], 16) & 2)
 
     @property
     def readable(self) -> bool:
-        """True if the machine behind the controller is known."""
+        """True if the machine behind the controller can be identified."""
         return self.serial is not None or self.model is not None

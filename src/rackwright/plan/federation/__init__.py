@@ -1,1 +1,1 @@
-"""Sites that schedule as one: clusters of a federation, data that jobs move, and lines between sites."""
+"""Federations of sites: their Slurm clusters, the data sets of jobs, and the links between sites."""

@@ -1,7 +1,7 @@
-"""Comparisons for the policies of federations: accounts, addresses, releases and job ids.
+"""Comparisons of the sites of a federation: accounts, addresses, releases and job ids.
 
-Bits of a job id and ranges are those of SchedMD's guide to federated scheduling (``federation.html``);
-the window of releases is that of its guide to upgrades.
+The bits and ranges of job ids are from SchedMD's Federated Scheduling Guide (``federation.html``), the supported
+releases from its Upgrade Guide.
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from rackwright.plan.records.names import NamePlan
 from rackwright.plan.slurm.releases import ReleaseError, name_of, readable_from, release_of
 
 LOCAL_BITS = 26
-"""Bits of a federated job id that number the jobs of one cluster."""
+"""Bits of a federated job id for the number of the job in its cluster."""
 LARGEST_LOCAL = 2**LOCAL_BITS - 1
-"""Largest ``MaxJobId``, which is the default as well."""
+"""Largest valid ``MaxJobId`` of a federation; also Slurm's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class UidDifference:
-    """An account with different numbers at two sites."""
+    """Account with different UIDs at two sites.
+
+    Attributes:
+        account: name of the account.
+        number: UID at another site.
+        site: site with the deviating UID.
+        own: UID at that site.
+    """
 
     account: str
     number: int
@@ -33,14 +40,15 @@ class UidDifference:
 
 
 def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | None:
-    """Return the accounts of a site that have other numbers elsewhere; None where no map is known.
+    """Return the accounts of a site with other UIDs at other sites; None if its UIDs are unknown.
 
-    A site that states no numbers has those of ``users``: its accounts, or its directory.
+    A site without ``uids`` has those of ``users``: its accounts or its directory.
     """
     maps, common = _uid_maps(plan)
     own = maps.get(site, {})
     if own is None:
         return None
+    # ``users`` of the blueprint wins over the UIDs that other sites report.
     reference = dict(common)
     for other, numbers in maps.items():
         for account, number in (numbers or {}).items() if other != site else ():
@@ -53,7 +61,7 @@ def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | N
 
 
 def _uid_maps(plan: Expansion) -> tuple[dict[str, dict[str, int] | None], dict[str, int]]:
-    """Return the numbers of accounts at each site, None where none are known, and those of ``users``."""
+    """Return the UIDs of accounts by site, None if unknown, and the UIDs of ``users``."""
     federation, users = plan.blueprint.federation, plan.users
     common = {} if users is None else {one.name: one.uid for one in users.accounts}
     shared = users is not None and (bool(users.accounts) or users.directory is not None)
@@ -63,7 +71,14 @@ def _uid_maps(plan: Expansion) -> tuple[dict[str, dict[str, int] | None], dict[s
 
 @dataclass(frozen=True, slots=True)
 class SharedUid:
-    """A number that is one account here and another one at some site."""
+    """UID that belongs to different accounts at two sites.
+
+    Attributes:
+        number: UID.
+        account: account at this site.
+        other: account at the other site.
+        site: other site.
+    """
 
     number: int
     account: str
@@ -72,7 +87,7 @@ class SharedUid:
 
 
 def shared_uids(plan: Expansion, site: str) -> tuple[SharedUid, ...]:
-    """Return the numbers of a site's accounts that other accounts have, here or elsewhere."""
+    """Return the UIDs of a site's accounts that also belong to other accounts, at any site."""
     maps, _ = _uid_maps(plan)
     holders: dict[int, dict[str, str]] = {}
     for place, numbers in maps.items():
@@ -87,7 +102,13 @@ def shared_uids(plan: Expansion, site: str) -> tuple[SharedUid, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SiteNetworks:
-    """Networks of a site by which other sites reach it; None where they are unknown."""
+    """Networks of a site through which other sites reach it.
+
+    Attributes:
+        site: name of the site.
+        path: place of the addresses in the blueprint.
+        prefixes: networks; None if unknown.
+    """
 
     site: str
     path: Path
@@ -117,7 +138,7 @@ def site_networks(plan: Expansion, names: NamePlan) -> tuple[SiteNetworks, ...]:
 
 
 def overlapping(sites: tuple[SiteNetworks, ...]) -> Iterator[tuple[SiteNetworks, str, str, str]]:
-    """Yield each site with a network that meets one of an earlier site: both, and the other's site."""
+    """Yield each site with a network that overlaps one of an earlier site, both networks, and the earlier site."""
     for one, other in combinations(sites, 2):
         for mine in one.prefixes or ():
             for its in other.prefixes or ():
@@ -127,11 +148,15 @@ def overlapping(sites: tuple[SiteNetworks, ...]) -> Iterator[tuple[SiteNetworks,
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFit:
-    """Release of one cluster beside that of slurmdbd.
+    """Compatibility of the release of one cluster with slurmdbd.
 
     Attributes:
-        fits: slurmdbd is as new or newer and still reads its messages; None where a release is unknown.
-        window: oldest release that slurmdbd reads; None if unknown.
+        site: site of the cluster.
+        path: place of the release in the blueprint.
+        version: release of slurmctld.
+        database: release of slurmdbd.
+        fits: True if slurmdbd supports the release; None if a release is unknown.
+        window: oldest release that slurmdbd supports; None if unknown.
     """
 
     site: str
@@ -143,7 +168,7 @@ class ReleaseFit:
 
 
 def release_fits(plan: Expansion) -> Iterator[ReleaseFit]:
-    """Yield the release of each cluster of the federation beside that of slurmdbd."""
+    """Yield the compatibility of each cluster of the federation with slurmdbd."""
     federation, scheduler = plan.blueprint.federation, plan.scheduler
     if federation is None or scheduler is None:
         return
@@ -157,19 +182,20 @@ def release_fits(plan: Expansion) -> Iterator[ReleaseFit]:
             yield ReleaseFit(member.site, path, version, database, None, None)
             continue
         readable = readable_from(newest)
+        # A newer slurmctld is in neither: slurmdbd must be upgraded first.
         fits = own == newest or own in readable
         yield ReleaseFit(member.site, path, version, database, fits, name_of(readable[-1]))
 
 
 @dataclass(frozen=True, slots=True)
 class JobIds:
-    """Job ids that one cluster gives: ``FirstJobId`` and ``MaxJobId``."""
+    """Range of the job ids of one cluster: ``FirstJobId`` and ``MaxJobId``."""
 
     first: int
     last: int
 
 
 def job_ids(extra: Mapping[str, str | int]) -> JobIds:
-    """Return the job ids that each cluster gives, as ``extra`` of its scheduler sets them."""
+    """Return the range of job ids of each cluster, from ``extra`` of the scheduler or Slurm's defaults."""
     by_key = {key.lower(): int(value) for key, value in extra.items() if str(value).isdigit()}
     return JobIds(by_key.get("firstjobid", 1), by_key.get("maxjobid", LARGEST_LOCAL))

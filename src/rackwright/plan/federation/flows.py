@@ -1,6 +1,6 @@
-"""Connections that cross sites of a federation, for firewalls and routers between them.
+"""Connections between the sites of a federation, for the firewalls and routers between them.
 
-Ports are the defaults of ``slurm.conf(5)``, ``slurmdbd.conf(5)`` and of MariaDB.
+Ports are the defaults of ``slurm.conf(5)``, ``slurmdbd.conf(5)`` and MariaDB, unless the scheduler sets others.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ SLURMCTLD, SLURMDBD, MARIADB, SSH = 6817, 6819, 3306, 22
 
 @dataclass(frozen=True, slots=True)
 class SiteFlow:
-    """TCP connections that one site opens to a host of another.
+    """TCP connections from one site to a host of another site.
 
     Attributes:
-        prefix: addresses that they come from; empty where the site plans none.
-        address: host that they go to, by its name where no address is planned.
+        source: site that opens the connections.
+        prefix: source network; empty if the site has no planned one.
+        target: site of the host.
+        address: address of the host, or its name without a planned address.
+        port: TCP port of the host.
+        reason: service behind the port.
     """
 
     source: str

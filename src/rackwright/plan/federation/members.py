@@ -1,7 +1,6 @@
-"""Clusters of a federation: the plan of each site as a Slurm cluster of its own.
+"""Members of a federation: the plan of each site as a separate Slurm cluster.
 
-A member is the plan narrowed to one site, so that whatever renders, configures or checks one cluster does
-the same for a member.
+A member has the plan of its site alone, so the code that renders, configures or checks a cluster also works for members.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ PlanT = TypeVar("PlanT", bound=Expansion)
 
 @dataclass(frozen=True)
 class Member(Generic[PlanT]):
-    """One cluster of a federation.
+    """Cluster of a federation.
 
     Attributes:
-        plan: the plan of its site alone, with its own scheduler.
-        spec: the site as the federation lists it.
-        path: place in the blueprint.
+        plan: plan of its site alone, with the scheduler of the cluster.
+        spec: entry of the site in the federation.
+        path: place of the entry in the blueprint.
     """
 
     plan: PlanT
@@ -75,6 +74,7 @@ def members(plan: PlanT, names: NamePlan) -> tuple[Member[PlanT], ...]:
                 "interconnects": (),
             }
         )
+        # The rest of the plan stays shared: numbers of other sites are never recomputed.
         narrowed = replace(
             plan,
             blueprint=blueprint,
@@ -99,7 +99,7 @@ def cluster_name(blueprint: str, spec: FederatedSite) -> str:
 def database_hosts(
     federation: Federation, scheduler: Scheduler
 ) -> tuple[tuple[str, str, Path], ...]:
-    """Return site, host and place in the blueprint of each database, the primary first."""
+    """Return site, host and place in the blueprint of each database, primary first."""
     assert scheduler.accounting is not None  # noqa: S101 - a federation without is refused
     default, stated = scheduler.accounting.host, federation.database
     place = (*FEDERATION, "database")
@@ -113,7 +113,7 @@ def database_hosts(
 def _own_scheduler(
     plan: Expansion, spec: FederatedSite, scheduler: Scheduler, hosts: set[str]
 ) -> tuple[Scheduler, tuple[int, ...], tuple[int, ...]]:
-    """Return the scheduler of one site, and which partitions and node settings it keeps."""
+    """Return the scheduler of one site, and the indices of the partitions and node settings that it keeps."""
     groups = {group.name for group in plan.blueprint.site(spec.site).node_groups}
     partitions = {
         index: entry.model_copy(update={"groups": kept})
@@ -138,9 +138,9 @@ def _own_scheduler(
 
 
 def _words(plan: Expansion, federation: Federation) -> Mapping[str, tuple[str, ...]]:
-    """Return the words of each site that jobs may ask for, but those of its accelerators.
+    """Return the features of each site for ``--cluster-constraint``, without those of its accelerators.
 
-    The cheapest and the cleanest site are named where all of them state a number.
+    ``cheapest`` and ``cleanest`` exist only if every site has a price or a carbon intensity.
     """
     found: dict[str, dict[str, None]] = {
         one.site: dict.fromkeys(one.features) for one in federation.sites
@@ -159,12 +159,12 @@ def _words(plan: Expansion, federation: Federation) -> Mapping[str, tuple[str, .
 
 
 def _accelerators(plan: Expansion) -> list[str]:
-    """Return the types of a cluster's accelerators, as jobs ask for them."""
+    """Return the accelerator types of a cluster, as jobs request them."""
     return sorted({g.type.lower() for nodes in node_sets(plan) for g in nodes.counted if g.type})
 
 
 def check_federation(plan: Expansion, found: Sequence[Member[PlanT]]) -> list[PlanProblem]:
-    """Return what keeps the clusters of a federation from being made."""
+    """Return the problems that prevent the clusters of a federation."""
     federation, scheduler = plan.blueprint.federation, plan.scheduler
     if federation is None or scheduler is None:
         return []
@@ -196,7 +196,7 @@ def check_federation(plan: Expansion, found: Sequence[Member[PlanT]]) -> list[Pl
 def _check_hosts(
     plan: Expansion, federation: Federation, scheduler: Scheduler
 ) -> Iterator[PlanProblem]:
-    """Yield controllers and databases that no host of their site can run."""
+    """Yield the controllers and databases without a host at their site."""
     sites = {one.site for one in federation.sites}
     databases = database_hosts(federation, scheduler)
     wanted = {one.host for one in scheduler.controllers} | {host for _, host, _ in databases}

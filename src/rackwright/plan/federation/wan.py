@@ -1,6 +1,6 @@
-"""Data that jobs move between sites, and the time that it takes over the lines.
+"""Data sets that jobs need at other sites, and the time to copy them over the links.
 
-Sizes are in GiB, bandwidths in Gbps, times in seconds; None is unknown.
+Sizes are in GiB, bandwidths in Gbps, times in s. None means unknown.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _BITS_OF_A_GIB = 8 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A data set that a job of a site needs and the site does not have.
+    """Copy of a data set to a site whose jobs need it.
 
     Attributes:
         data: name of the data set.
-        site: site that lacks it.
-        source: site that it comes from fastest; None where no line leads to one.
-        seconds: time of the copy at the whole bandwidth of the line; None if unknown.
-        path: place in the blueprint of what sends jobs there.
-        missing: what would have to be known.
+        site: site without the data set.
+        source: site with the fastest link to it; None without a link.
+        seconds: time of the copy at the full bandwidth of the link, in s; None if unknown.
+        path: place in the blueprint of the data set or burst that needs the copy.
+        missing: facts without which the time is unknown.
     """
 
     data: str
@@ -42,19 +42,19 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class FederatedLine:
-    """The line between two sites of a federation; ``link`` is None where there is none."""
+    """Link between two sites of a federation; ``link`` is None if the blueprint has none."""
 
     sites: tuple[str, str]
     link: SiteLink | None
 
 
 def copy_seconds(size: float, bandwidth: float) -> float:
-    """Return the least time of a copy of ``size`` GiB over ``bandwidth`` Gbps, in s."""
+    """Return the minimum time to copy ``size`` GiB over ``bandwidth`` Gbps, in s."""
     return size * _BITS_OF_A_GIB / (bandwidth * 1e9)
 
 
 def copies(plan: Expansion) -> Iterator[Copy]:
-    """Yield each data set that a federated job, or a burst, finds missing at a site."""
+    """Yield the data sets that federated jobs or bursts need at sites without them."""
     blueprint = plan.blueprint
     by_name = {data.name: (index, data) for index, data in enumerate(blueprint.datasets)}
     clouds = {site.spec.name for site in plan.aws}
@@ -94,7 +94,7 @@ def _copy(plan: Expansion, data: Dataset, place: Path, site: str, path: Path) ->
 
 
 def lines(plan: Expansion) -> Iterator[FederatedLine]:
-    """Yield the line between each two sites of the federation."""
+    """Yield the link between every two sites of the federation."""
     federation = plan.blueprint.federation
     if federation is None:
         return
@@ -107,5 +107,5 @@ def _no_line(one: str, other: str) -> Missing:
 
 
 def missing_of(line: FederatedLine) -> tuple[str, ...]:
-    """Return what of a line would have to be known."""
+    """Return the missing facts of a link."""
     return (_no_line(*line.sites),) if line.link is None else line.link.missing

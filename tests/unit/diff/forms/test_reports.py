@@ -190,7 +190,7 @@ def test_exit_codes() -> None:
     assert replace(nothing(), after=unknown).exit_code is ExitCode.UNKNOWN
 
 
-def test_what_is_new_or_worse_is_refused_although_the_baseline_permits_it() -> None:
+def test_new_or_worse_result_is_refused_despite_the_baseline() -> None:
     for before, after in (
         (power(46e3), power(46e3, 5e3)),
         (power(46e3), power(47e3)),
@@ -229,7 +229,7 @@ def test_a_crash_weighs_more_than_what_is_worse() -> None:
     assert replace(limit_cut(), after=crashed).exit_code is ExitCode.CRASH
 
 
-def test_what_a_waiver_permits_is_neither_new_nor_worse() -> None:
+def test_waived_result_is_neither_new_nor_worse() -> None:
     permission = Permission("W", "me", "T-1", "reason", date(2026, 12, 1), "47 kW", "45 kW")
 
     def waived(report: Report) -> Report:

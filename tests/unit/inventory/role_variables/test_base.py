@@ -163,7 +163,7 @@ def test_huge_pages_are_those_of_the_group(tmp_path: Path) -> None:
         (("count: 16", "count: 0"), "count"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
+def test_contradictory_host_settings_are_refused(
     tmp_path: Path, changed: tuple[str, str], message: str
 ) -> None:
     with pytest.raises(SpecErrors, match=message):

@@ -91,6 +91,6 @@ def test_the_stacks_tell_which_volume_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("volume", ["vol-1", "/dev/sda", "vol-0123456789abcdef0; true"])
-def test_what_is_no_volume_is_refused(tmp_path: Path, volume: str) -> None:
+def test_invalid_volume_is_refused(tmp_path: Path, volume: str) -> None:
     with pytest.raises(ValueError, match="is no id of a volume"):
         hostvars(tmp_path, data_volumes={"head-1": volume})

@@ -109,7 +109,7 @@ def test_the_first_hosts_of_the_group_manage_each_subnet(tmp_path: Path) -> None
     "change",
     ["{name: compute, routing_engine: ar_ftree}", "{name: compute, subnet_managers: []}"],
 )
-def test_what_opensm_does_not_manage_has_none(tmp_path: Path, change: str) -> None:
+def test_fabric_without_opensm_has_no_variables(tmp_path: Path, change: str) -> None:
     made = an_inventory(tmp_path, f"sites: [{{name: sjc1, fabrics: [{change}]}}]\n")
     assert "subnet_managers" not in made
 

@@ -133,7 +133,7 @@ def test_local_scratch_is_as_the_blueprint_and_the_catalogue_say(
     }
 
 
-def test_what_the_blueprint_does_not_say_is_named(tmp_path: Path) -> None:
+def test_missing_fact_of_a_file_system_is_named(tmp_path: Path) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text(
         "sites:\n  - name: sjc1\n    node_groups:\n      - {name: oss, scratch: {mount: /raid}}\n"

@@ -92,7 +92,7 @@ def test_networks_of_single_interfaces_take_the_device_of_their_number(tmp_path:
 
 
 @pytest.mark.parametrize("set_by", ["others", None])
-def test_what_others_set_is_left_to_them(tmp_path: Path, set_by: str | None) -> None:
+def test_interfaces_managed_by_others_are_left_alone(tmp_path: Path, set_by: str | None) -> None:
     made = an_inventory(tmp_path, a_network(set_by=set_by), devices=[])
     assert "fabric_interfaces" not in made
 

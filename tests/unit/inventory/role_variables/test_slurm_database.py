@@ -34,7 +34,7 @@ def config(**variables: Any) -> list[str]:
     return environment.from_string(text).render(known).split("\n")
 
 
-def test_what_is_kept_and_hidden_is_said_to_the_database() -> None:
+def test_retention_and_privacy_reach_the_database() -> None:
     made = build_inventory(load_plan(FIXTURE, (PRODUCTION,)).plan)
     assert made["slurm_database"]["vars"] == {
         "slurm_database_host": "head-1",
@@ -44,7 +44,7 @@ def test_what_is_kept_and_hidden_is_said_to_the_database() -> None:
     }
 
 
-def test_what_only_slurmctld_hides_is_not_said_to_it(tmp_path: Path) -> None:
+def test_privacy_of_slurmctld_alone_does_not_reach_the_database(tmp_path: Path) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text(yaml.safe_dump({"scheduler": {"private_data": ["nodes", "partitions"]}}))
     made = build_inventory(load_plan(FIXTURE, (PRODUCTION, layer)).plan)

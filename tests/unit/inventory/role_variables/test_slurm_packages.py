@@ -113,7 +113,7 @@ def test_names_are_those_of_a_team_s_own(said: dict[str, Any]) -> None:
         SlurmPackages.model_validate(said)
 
 
-def test_what_the_cluster_needs_is_named(tmp_path: Path) -> None:
+def test_required_packages_are_named(tmp_path: Path) -> None:
     names = {**OWN, "slurmdbd": []}
     with pytest.raises(SpecErrors) as refused:
         inventory(

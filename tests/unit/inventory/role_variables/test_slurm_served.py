@@ -86,7 +86,7 @@ def test_a_node_that_is_a_controller_as_well_has_files(tmp_path: Path) -> None:
         ({"extra": {"jobcontainertype": "job_container/tmpfs"}}, "leave one of both out"),
     ],
 )
-def test_what_cannot_be_served_is_refused(
+def test_unservable_configuration_is_refused(
     tmp_path: Path, scheduler: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SpecErrors) as caught:

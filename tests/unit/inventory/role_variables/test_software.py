@@ -139,7 +139,7 @@ def test_prometheus_alerts_on_the_xids_that_drain() -> None:
     assert "DCGM_FI_DEV_XID_ERRORS == 79" in {one["expr"] for one in alerts}
 
 
-def test_where_the_bill_states_no_driver_only_the_rest_is_installed(tmp_path: Path) -> None:
+def test_software_without_a_driver_installs_only_the_rest(tmp_path: Path) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text(
         "operations:\n  software:\n    - {name: all, nccl: 2.26.2, imex: 570.133.20}\n"

@@ -149,7 +149,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", sorted(WRONG))
-def test_what_cannot_be_is_refused(case: str) -> None:
+def test_impossible_users_are_refused(case: str) -> None:
     wrong, message = WRONG[case]
     with pytest.raises(ValidationError, match=message):
         Users.model_validate({"groups": GROUPS, **wrong})

@@ -188,7 +188,7 @@ def test_missing_machine_and_machine_of_another_model_are_named(
     assert ended.code == 5
     assert "dgx-02: missing: unreachable: nothing answers on port" in ended.out
     assert (
-        "dgx-05: other model: it is a 'Dell Inc. PowerEdge R650', and a dgx-h100 is planned\n"
+        "dgx-05: other model: it is a 'Dell Inc. PowerEdge R650', but a dgx-h100 is planned\n"
         in ended.out
     )
     assert "sjc1: 14 as planned, 1 missing, 1 other model\n" in ended.out
@@ -197,7 +197,7 @@ def test_missing_machine_and_machine_of_another_model_are_named(
 def test_seven_accelerators_are_named(hall: tuple[Path, Path, int]) -> None:
     ended = discover(hall, with_change("dgx-07", accelerators=7))
     assert ended.code == 5
-    assert "dgx-07: other parts: it has 7 accelerators, and 8 are planned\n" in ended.out
+    assert "dgx-07: other parts: it has 7 accelerators, but 8 are planned\n" in ended.out
 
 
 def test_machine_that_answers_in_the_place_of_another_is_misplaced(
@@ -213,7 +213,7 @@ def test_machine_that_answers_in_the_place_of_another_is_misplaced(
     ended = discover(hall, served, "--output", "found.yaml")
     assert ended.code == 5
     assert (
-        "dgx-03: misplaced: it answers in the place of dgx-09, rack c05; 127.20.0.3 is planned\n"
+        "dgx-03: misplaced: it answers at the address of dgx-09, rack c05; 127.20.0.3 is planned\n"
         in ended.out
     )
     # Which of both is wrong, the hall or the blueprint, is not decided here.
@@ -222,7 +222,7 @@ def test_machine_that_answers_in_the_place_of_another_is_misplaced(
 
 def test_controller_that_was_told_another_rack_is_misplaced(hall: tuple[Path, Path, int]) -> None:
     ended = discover(hall, with_change("dgx-01", rack="c08"))
-    assert "dgx-01: misplaced: its controller says rack 'c08', and c01 is planned\n" in ended.out
+    assert "dgx-01: misplaced: its controller names rack 'c08', but c01 is planned\n" in ended.out
 
 
 def test_swapped_cables_are_named_at_their_host(hall: tuple[Path, Path, int]) -> None:
@@ -244,7 +244,7 @@ def test_two_machines_with_one_ethernet_address_are_twins(hall: tuple[Path, Path
     found = {one["host"]: one for one in json.loads(ended.out)["machines"]}
     for host, other in (("dgx-02", "dgx-08"), ("dgx-08", "dgx-02")):
         assert found[host]["state"] == "twin"
-        reason = f"the Ethernet address b8:3f:d2:00:02:01 is that of {address_of(other)} as well"
+        reason = f"Ethernet address b8:3f:d2:00:02:01 is shared with {address_of(other)}"
         assert found[host]["problems"][0]["reason"] == reason
 
 
@@ -277,7 +277,7 @@ def test_other_firmware_is_named_and_is_no_difference_of_machines(tmp_path: Path
     path = layer(tmp_path, port, operations=firmware)
     ended = discover((tmp_path, path, port), machines())
     assert ended.code == 0
-    assert "dgx-01: firmware: nic is 28.39, and r9 is planned\n" in ended.out
+    assert "dgx-01: firmware: nic is 28.39, but r9 is planned\n" in ended.out
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_reason_in_slurm_names_the_fault_by_its_id_or_xid() -> None:
     assert faults(slurm=node % ("IDLE", "")) == set()
 
 
-def test_what_leaves_service_has_a_way_back_and_a_person_at_its_end() -> None:
+def test_drained_node_has_a_way_back_that_ends_with_a_person() -> None:
     for fault in TABLE.faults.values():
         if fault.severity.leaves_service:
             assert fault.action not in {

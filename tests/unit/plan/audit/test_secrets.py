@@ -118,7 +118,7 @@ def test_a_hostile_text_is_looked_at(tmp_path: Path) -> None:
     assert [place.kind for place in find_secrets(tagged(tmp_path, hostile))] == ["a password hash"]
 
 
-def test_what_is_no_text_is_looked_at_as_it_is_written() -> None:
+def test_value_that_is_not_text_is_scanned_as_written() -> None:
     class Linked(BaseModel):
         page: AnyUrl
 

@@ -112,12 +112,12 @@ def test_a_zone_is_told_by_its_letter_in_every_partition(region: str, _partition
         {"instance_profiles": {"compute": "profile"}},
     ],
 )
-def test_what_exists_is_named_as_the_partition_has_it(access: dict[str, Any]) -> None:
+def test_existing_resource_has_the_arn_of_its_partition(access: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         a_site(access=access)
 
 
-def test_what_exists_is_not_made() -> None:
+def test_existing_resource_is_not_created() -> None:
     profiles = {"head": "corp-head", "node": "corp-node"}
     key = "arn:aws:kms:us-east-1:111122223333:key/1234"
     system = {

@@ -71,7 +71,7 @@ def test_files_move_to_cheaper_storage_and_back() -> None:
         ({"throughput": "fast"}, "elastic"),
     ],
 )
-def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_impossible_efs_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         system(**changes)
 

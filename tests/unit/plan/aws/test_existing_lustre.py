@@ -70,7 +70,9 @@ def test_null_for_the_size_of_a_new_one_broke_its_rule(name: str) -> None:
         ("data_repositories", [{"bucket": "atlas-data", "path": "/data"}], "its owner"),
     ],
 )
-def test_what_is_chosen_when_one_is_made_is_refused(field: str, value: Any, owner: str) -> None:
+def test_creation_setting_of_an_existing_lustre_is_refused(
+    field: str, value: Any, owner: str
+) -> None:
     with pytest.raises(ValidationError, match=f"its '{field}' is a matter of {owner}"):
         a_used(an_existing(**{field: value}))
 
@@ -78,12 +80,12 @@ def test_what_is_chosen_when_one_is_made_is_refused(field: str, value: Any, owne
 @pytest.mark.parametrize(
     "odd", [{"id": "fs-1"}, {"id": "vol-0123456789abcdef0"}, {"mount_name": "a/b"}, {"size": 1}]
 )
-def test_what_is_no_file_system_is_refused(odd: dict[str, Any]) -> None:
+def test_invalid_file_system_id_is_refused(odd: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         a_used(an_existing(odd))
 
 
-def test_it_is_told_as_one_that_is_made() -> None:
+def test_existing_lustre_is_reported_like_a_created_one() -> None:
     (system,) = a_used(an_existing(efa=True)).file_systems
     assert system.existing is not None
     assert existing_output(system, system.existing, "cn-north-1") == {
@@ -155,7 +157,7 @@ def test_nothing_is_named_counted_or_made_room_for() -> None:
     assert both.demand.file_systems == 34
 
 
-def test_what_nobody_has_recorded_of_it_is_unknown() -> None:
+def test_unrecorded_fact_of_an_existing_lustre_is_unknown() -> None:
     unknown = planned(an_existing())
     assert (unknown.capacity, unknown.read.value, unknown.write.most) == (None, None, None)
     assert [str(one) for one in unknown.read.missing] == [

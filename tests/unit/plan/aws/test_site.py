@@ -189,7 +189,7 @@ def test_login_nodes_that_are_reached_from_outside_need_a_public_subnet():
     assert problem.hint == "name the 'public_subnet' of the VPC"
 
 
-def test_what_exists_already_takes_nothing_of_quotas():
+def test_existing_resources_use_no_quota():
     own = {use.quota.code: use.total for use in quota_uses([a_plan()])}
     existing = {
         use.quota.code: use.total for use in quota_uses([a_plan(network={"existing": EXISTING})])

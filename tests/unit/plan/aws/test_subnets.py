@@ -110,7 +110,7 @@ def test_a_new_zone_leaves_the_others_alone():
     assert two[: len(one)] == one
 
 
-def test_what_does_not_fit_is_refused_with_the_numbers():
+def test_subnet_without_room_is_refused_with_the_numbers():
     with pytest.raises(SubnetError) as error:
         plan_subnets(network(cidr="10.20.0.0/24"), demand(nodes=200), public_servers=0)
 

@@ -512,7 +512,7 @@ def test_the_nearest_type_by_chip(node, instance):
     assert known(found).instance_type == instance
 
 
-def test_how_a_chip_is_mounted_does_not_matter():
+def test_mounting_of_a_chip_does_not_change_the_price():
     assert chip("H100 SXM") == chip("h100") == "H100"
     assert chip("RTX PRO 6000") == "RTX PRO 6000"
 

@@ -108,7 +108,7 @@ def test_one_switch_stands_in_one_rack() -> None:
         ('racks: "a[1-32]", per_rack: 3', 3, "a[1-32]"),
     ],
 )
-def test_what_is_written_of_a_group_holds(written: str, per_rack: int, racks: str) -> None:
+def test_written_value_of_a_group_has_precedence(written: str, per_rack: int, racks: str) -> None:
     made = planned(a_short_site(nodes=nodes(64, f", {written}")))
     group = at(made, "node_groups.dgx")
     assert (group["per_rack"], group["racks"]) == (per_rack, racks)
@@ -152,7 +152,7 @@ def test_feeds_end_as_the_racks_say_and_else_as_the_site_does() -> None:
     assert {feed["circuit"]["current"] for feed in other["feeds"]} == {"60 A"}
 
 
-def test_what_the_circuits_of_a_rack_carry_is_that_of_its_own() -> None:
+def test_circuits_of_a_rack_carry_its_own_load() -> None:
     """Two circuits of 30 A carry 2 × 16.4 kW after the loss of the third: three DGX H200, and not four."""
     small = "{power_limit: 45 kW, circuit: {voltage: 415 V, current: 30 A, phases: 3}}"
     made = planned(a_short_site(racks=small))

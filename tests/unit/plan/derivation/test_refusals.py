@@ -112,7 +112,7 @@ def refusal(text: str) -> str:
         (a_short_site(halls="[]"), "there is no hall for the racks"),
     ],
 )
-def test_what_cannot_follow_is_told(text: str, said: str) -> None:
+def test_underivable_value_is_reported(text: str, said: str) -> None:
     found = refusal(text)
     assert said in found
     assert found.startswith("blueprint.yaml:")

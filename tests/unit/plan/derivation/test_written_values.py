@@ -100,7 +100,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("one", CASES, ids=lambda one: FULL.tree.describe(one.path))
-def test_what_is_written_is_kept(one: Any) -> None:
+def test_written_values_are_kept(one: Any) -> None:
     value = another(one.path, one.value)
     assert value != one.value
     data = written(one.path, value)

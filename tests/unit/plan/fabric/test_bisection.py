@@ -144,7 +144,7 @@ def test_fuller_racks_are_joined_to_the_others_by_their_own_uplinks():
         {"tiers": [a_tier("leaf", 2), a_tier("spine", 4)]},
     ],
 )
-def test_it_is_unknown_while_cables_or_rates_are(change: dict[str, Any]):
+def test_bisection_is_unknown_without_cables_or_rates(change: dict[str, Any]):
     groups = [some_nodes(count=32), some_nodes("ufm", count=2, type="cpu-2u")]
     assert bisection(layout_of(a_fabric(**change), groups=groups)) is None
 

@@ -67,7 +67,7 @@ def test_the_part_that_is_suggested_carries_ports_of_the_same_rate():
     assert reaching(layout, a_link(), 400, CATALOGUE.get(Cable, "mms4a20")) == "mms4a20"
 
 
-def test_what_is_not_said_about_a_cable():
+def test_missing_facts_of_a_cable():
     layout = layout_of()
     found = unsaid(layout, a_link(), LINK)
     assert found == ("'cable'", "'lower_shell'", "'upper_shell'")

@@ -147,7 +147,7 @@ def test_three_cables_in_a_ring_are_three_differences():
     assert len(differences(layout_of(), found)) == 3
 
 
-def test_what_is_not_in_the_plan_is_told():
+def test_unplanned_cable_is_reported():
     found = hall(layout_of(nodes=31))
     found["stranger mlx5_0", 1] = ("compute-leaf-1", 32)
     found["compute-leaf-1", 32] = ("stranger mlx5_0", 1)
@@ -171,7 +171,7 @@ def test_a_patch_is_part_of_the_plan():
 
 
 @pytest.mark.parametrize("text", ["", "nonsense\n", '[1]\t"S-1"[2]\n', "\x00\xff" * 50])
-def test_what_is_no_discovery(text):
+def test_invalid_discovery_is_refused(text):
     with pytest.raises(ValueError, match="lists no switch"):
         read_discovery(text)
 

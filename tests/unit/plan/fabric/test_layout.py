@@ -133,7 +133,7 @@ def test_a_patch_moves_a_host_to_another_leaf():
     assert [len(group.nodes) for group in made.leaf_groups] == [31, 1]
 
 
-def test_what_is_not_said_is_not_guessed():
+def test_omitted_layout_is_not_guessed():
     assert graph_of(layout_of(a_fabric(rail_optimized=None))) is None
     assert graph_of(layout_of(a_fabric(links=[]))) is None
     bare = site_of(a_fabric(attached=[]))

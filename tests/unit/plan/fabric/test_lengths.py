@@ -110,7 +110,7 @@ def test_a_third_row_is_two_pitches_away():
     assert longest(routes_of(rows=rows), 1).metres == pytest.approx(1.1 * way)
 
 
-def test_what_is_stated_counts():
+def test_stated_length_has_precedence():
     links = [some_cables("dgx", "leaf", name="nodes", length="7 m")]
     assert longest(routes_of(links=links), 0) == CableLength(7.0)
 

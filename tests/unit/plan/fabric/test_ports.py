@@ -61,7 +61,7 @@ def test_each_rail_on_spines_of_its_own_is_sized_for_itself():
     assert layout.down_links(1) == 36
 
 
-def test_what_is_not_known_needs_an_unknown_number():
+def test_unknown_cabling_needs_an_unknown_number_of_ports():
     ufm = [some_nodes("ufm", count=1, type="ufm-ndr")]
     unsaid = layout_of(a_fabric(attached=[{"group": "ufm"}]), groups=ufm)
     assert needed_switches(unsaid) is None

@@ -108,7 +108,7 @@ def test_a_copper_cable_of_two_ports_counts_once() -> None:
     assert found.percent == pytest.approx(32 * EACH)
 
 
-def test_what_the_catalogue_says_of_a_cable_is_not_said_otherwise() -> None:
+def test_catalogue_fact_of_a_cable_is_not_contradicted() -> None:
     entry = {"diameter": {"value": "10 mm", "source": "nvidia-reach"}}
     spines = {"cable": "mcp4y10", "diameter": "1 mm"}
     assert fill(spines=spines, entries={"mcp4y10": entry}).percent == pytest.approx(32 * EACH)
@@ -140,7 +140,7 @@ def test_cables_from_another_hall_are_stated() -> None:
         (TRAYS, ("c[01-04],n01",), {"cable": "mcp4y10"}, "mcp4y10: diameter"),
     ],
 )
-def test_what_nobody_says_is_unknown(
+def test_missing_fact_of_a_tray_is_unknown(
     trays: dict[str, Any] | None, rows: tuple[str, ...], spines: Any, missing: str
 ) -> None:
     found = fill(trays, rows=rows, spines=spines)

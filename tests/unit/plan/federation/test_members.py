@@ -150,8 +150,8 @@ def test_a_command_for_one_cluster_asks_which(loaded: LoadedPlan) -> None:
             "both have the cluster 'globe-beta'",
         ),
         ({"database": {"site": "alpha", "host": "alpha-haed-1"}}, "did you mean 'alpha-head-1'"),
-        ({"database": {"site": "alpha", "replica": {"site": "alpha"}}}, "name another site"),
-        ({"database": {"site": "delta"}}, "no site of the federation"),
+        ({"database": {"site": "alpha", "replica": {"site": "alpha"}}}, "choose another site"),
+        ({"database": {"site": "delta"}}, "not a site of the federation: choose one of"),
     ],
 )
 def test_a_federation_that_cannot_be_is_refused(change: dict[str, Any], message: str) -> None:

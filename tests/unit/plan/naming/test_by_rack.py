@@ -174,7 +174,7 @@ def test_a_mistake_is_told_once_and_not_for_each_rack():
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_rack_without_a_number_for_a_host_is_refused(
     change: dict[str, Any], place: tuple[str | int, ...], message: str, hint: str | None
 ):
     found = problems_of(a_network(**change))

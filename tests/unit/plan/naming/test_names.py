@@ -155,7 +155,7 @@ def test_the_prefix_may_be_that_of_a_segment() -> None:
     assert table(plan_sites(made))["dgx-1-jobs-1.lab.example.com"] == "10.30.0.8"
 
 
-def test_whoever_is_added_moves_nobody() -> None:
+def test_added_host_changes_no_other_address() -> None:
     two = [("head", "10.20.0.2"), ("dgx", "10.20.0.16")]
     before = plan_of(some_addresses(a_network(*two)), dgx=10)
     more = [("head", "10.20.0.2"), ("compute-leaf", "10.20.0.100"), ("dgx", "10.20.0.16")]
@@ -363,7 +363,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_is_refused_at_its_place(case: str) -> None:
+def test_impossible_address_is_refused_at_its_place(case: str) -> None:
     addresses, message = BAD[case]
     (found,) = problems_of(addresses)
     assert message in found.message
@@ -472,5 +472,5 @@ def test_a_name_is_no_longer_than_the_dns_takes() -> None:
         ("fd00::/126", "fd00::", "fd00::3"),
     ],
 )
-def test_what_hosts_may_have(prefix: str, first: str, last: str) -> None:
+def test_allowed_names_of_hosts(prefix: str, first: str, last: str) -> None:
     assert usable(ip_network(prefix)) == (int(ip_address(first)), int(ip_address(last)))

@@ -33,7 +33,7 @@ def test_the_worst_state_is_the_worst_case(name: str) -> None:
     assert moved or name == "plant"
 
 
-def test_what_dies_with_a_source_carries_nothing() -> None:
+def test_sources_that_fail_with_a_source_carry_nothing() -> None:
     site = a_fixture("air")
     lost = [source.source for source in site.power.sources]
     dead = {name: site.power.tree.outages.dead[name] for name in lost}

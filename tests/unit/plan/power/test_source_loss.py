@@ -109,7 +109,7 @@ RING = [a_source("u"), a_source("g"), a_source("a", "u", "g"), a_source("b", "a"
 @given(plants())
 @example((RING, [shared(["a", "b"], 1)]))
 @example((RING, [shared(["b", "b"], 3, unknown_after_loss=True)]))
-def test_what_a_loss_touches_is_all_that_it_changes(plant):
+def test_loss_changes_only_the_connected_sources(plant):
     sources, demands = plant
     expected = worst_by_walking_everything(sources, demands)
     tree = a_tree(*sources)
@@ -167,7 +167,7 @@ def test_a_loss_on_one_row_says_nothing_about_another_row():
     assert changed == pytest.approx({"r1": 48_000.0, "u": 1_200_000.0})
 
 
-def test_what_an_alternate_takes_over_is_taken_from_the_dead_one():
+def test_alternate_takes_the_load_of_the_lost_source():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"), a_source("r", "ups"))
     normal: Loads = {"u": 9.0, "g": 0.0, "ups": 9.0, "r": 9.0}
     assert loads_without(tree, "u", normal) == {"g": 9.0}

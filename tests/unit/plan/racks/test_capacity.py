@@ -59,7 +59,7 @@ def test_not_even_one_node_fits():
     assert most(2, "200 kW") is None
 
 
-def test_what_is_unknown_gives_no_answer():
+def test_unknown_capacity_has_no_answer():
     assert most(6, "unknown") is None
 
 

@@ -52,7 +52,7 @@ def test_the_port_of_a_bmc_is_none_that_a_host_sees() -> None:
         )
 
 
-def test_what_cannot_be_shared_out_evenly_is_unknown() -> None:
+def test_unequal_share_per_node_is_unknown() -> None:
     """Two groups of 3 ports of 2 hosts: neither gives a host a whole number, both together do."""
     found = describe_host(
         a_node(
@@ -66,7 +66,7 @@ def test_what_cannot_be_shared_out_evenly_is_unknown() -> None:
     assert [port.count for port in found.ports_by_rate] == [3]
 
 
-def test_what_the_catalogue_does_not_say_is_unknown() -> None:
+def test_missing_catalogue_fact_of_a_node_is_unknown() -> None:
     found = describe_host(a_node(cpus=None, host_memory=None, accelerators=None))
     assert (found.cpus, found.memory_gib, found.board, found.accelerators) == (None, None, None, 0)
 

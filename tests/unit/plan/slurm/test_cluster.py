@@ -34,7 +34,7 @@ def test_its_parts_are_those_of_the_plan() -> None:
     assert {one.nodes.group for one in slurm.cabling} <= {nodes.group for nodes in slurm.nodes}
 
 
-def test_it_is_called_as_declared_else_as_the_blueprint(tmp_path: Path) -> None:
+def test_cluster_name_is_the_declared_one_or_that_of_the_blueprint(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, "scheduler: {cluster: other}\n")
     assert known(plan.slurm).name == "other"
     unnamed = known(plan.scheduler).model_copy(update={"cluster": None})

@@ -42,7 +42,7 @@ def test_part_of_the_accelerators_is_listed() -> None:
     assert device_list(hosts(Gres("gpu", "h100", 8, "nvidia")), range(4, 8)) == "/dev/nvidia[4-7]"
 
 
-def test_what_is_counted_tells_one_too_many_or_lists_the_files() -> None:
+def test_counted_devices_report_a_surplus_or_list_the_files() -> None:
     assert device_pattern(hosts(None)) == "/dev/nvidia[0-9]*"
     assert device_pattern(hosts(Gres("neuron", "trn2", 16, "aws"))) == "/dev/neuron[0-9]*"
     known = Gres("gpu", "mi300x", 8, "amd")

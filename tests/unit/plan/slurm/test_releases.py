@@ -54,7 +54,7 @@ def test_the_way_has_the_fewest_steps(before: str, target: str, steps: list[str]
     assert [name_of(one) for one in found] == steps
 
 
-def test_what_is_outside_is_refused_with_the_steps_between() -> None:
+def test_upgrade_beyond_the_window_is_refused_with_the_steps_between() -> None:
     with pytest.raises(ReleaseError, match=r"24\.11 reads the state of 24\.05, 23\.11, 23\.02 and not of 22\.05") as caught:  # fmt: skip
         check_window("22.05", "24.11.5")
     assert (
@@ -70,7 +70,7 @@ def test_nothing_leads_back() -> None:
 
 
 @pytest.mark.parametrize("version", ["24.02", "27.08", "5", "21.05", "x.11", "19.02"])
-def test_what_is_no_release_is_refused(version: str) -> None:
+def test_unknown_release_is_refused(version: str) -> None:
     with pytest.raises(ReleaseError, match=f"no release '{version}'"):
         release_of(version)
 

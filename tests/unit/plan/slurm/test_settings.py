@@ -117,7 +117,7 @@ def test_more_steps_and_nodes_need_no_fewer_ports(nodes, steps) -> None:
         (10_080, None, 300, (10_080, 300)),
     ],
 )
-def test_what_is_planned_ahead(longest, window, resolution, expected) -> None:
+def test_planned_ahead_time_of_the_scheduler(longest, window, resolution, expected) -> None:
     assert backfill(longest, window, resolution) == expected
 
 
@@ -180,7 +180,7 @@ def test_a_gpu_has_an_equal_share_of_memory_and_whole_cores() -> None:
     assert share_of(five).cpus_per_gpu == 44, "112 cores make 22 for each of five, with 44 threads"
 
 
-def test_what_is_reserved_is_not_shared_out() -> None:
+def test_reserved_memory_is_not_shared() -> None:
     node = a_set(cpus=224, shape=(2, 56, 2), reserved_cores=8, reserved_memory=80_000)
     assert share_of(node) == Shares(240_000, 26, 9_230)
 
@@ -210,7 +210,7 @@ def test_a_job_with_a_node_to_itself_has_no_share() -> None:
     assert share_of(a_set(), default_shares=False) == Shares()
 
 
-def test_what_a_partition_says_goes_before_the_share() -> None:
+def test_value_of_a_partition_has_precedence_over_the_share() -> None:
     said = {"memory_per_gpu": "100 GiB", "cpus_per_gpu": 8}
     assert share_of(a_set(), partition=said) == Shares(102_400, 8, 8_928)
     assert share_of(a_set(), partition=said, default_shares=False) == Shares(102_400, 8)
@@ -272,7 +272,7 @@ def test_the_sizes_of_a_large_one() -> None:
     assert newer.unkillable_step_timeout is None, "its default follows, from 24.05 on"
 
 
-def test_what_extra_gives_is_not_written_twice_and_counts() -> None:
+def test_extra_setting_is_written_once_and_counts() -> None:
     extra = {"messagetimeout": 60, "TreeWidth": 50, "MaxJobCount": 400_000}
     made = sizes(a_scheduler(version="22.05", extra=extra), [a_set(count=12_500)])
     assert (made.message_timeout, made.tree_width, made.max_jobs) == (None, None, None)
@@ -342,7 +342,7 @@ def problems_of(tmp_path: Path, **said: Any) -> list[PlanProblem]:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_its_numbers(
+def test_impossible_setting_is_refused_with_its_numbers(
     said: dict[str, Any], place: str, message: str, tmp_path: Path
 ) -> None:
     (problem,) = problems_of(tmp_path, **said)

@@ -114,7 +114,7 @@ def test_hosts_that_are_no_compute_nodes_are_left_out() -> None:
         ),
     ],
 )
-def test_what_is_no_tree_is_told(switches: list[TreeSwitch], fault: str) -> None:
+def test_topology_that_is_not_a_tree_is_reported(switches: list[TreeSwitch], fault: str) -> None:
     assert any(fault in found for found in tree_faults(switches))
 
 

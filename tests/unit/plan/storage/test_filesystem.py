@@ -193,7 +193,7 @@ def test_the_file_systems_of_a_plan():
     assert found.remedy("write", 100_000) == "use 18 targets on 6 servers"
 
 
-def test_what_is_unknown_stays_unknown():
+def test_unknown_fact_of_a_file_system_stays_unknown():
     system = a_system(objects={"servers": "dgx", "count": 8, "target_read": "10 GB/s"})
     (found,) = file_systems(a_plan(a_site(file_systems=[system])))
 

@@ -32,7 +32,7 @@ def test_a_rule_that_the_change_lowers_judges_still(team: Team, enforcement: str
     assert (code, team.notices(report)) == (3 if enforcement == "disabled" else 0, {})
 
 
-def test_who_answers_for_what_is_lowered_is_told(team: Team) -> None:
+def test_owner_of_a_lowered_value_is_named(team: Team) -> None:
     team.branch()
     team.write(owner="gpu-platform", policies={"ACME-001": HIGH})
     said = "because 'the rule is wrong here', for which '{}' answers; 'main' decides"

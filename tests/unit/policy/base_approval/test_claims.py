@@ -34,7 +34,7 @@ def test_a_cap_that_the_change_sets_does_not_hold(pull: Pull) -> None:
     assert pull.report() == (0, {})
 
 
-def test_who_answers_for_a_claim_is_told(pull: Pull) -> None:
+def test_owner_of_a_claim_is_named(pull: Pull) -> None:
     pull.open(overdrawn())
     pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]), owner="gpu-platform")
     said = pull.report()[1][f"sites.lab.{CAP}"]
@@ -162,7 +162,7 @@ def test_estimates_that_the_change_allows_are_refused_still(pull: Pull) -> None:
     )
 
 
-def test_what_the_change_stops_asking_for_is_asked_still(pull: Pull) -> None:
+def test_requirement_dropped_by_the_change_still_applies(pull: Pull) -> None:
     pull.open(a_site(halls=[a_hall(power_limit="30 kW")]))
     pull.write(a_site(halls=[a_hall()]))
     assert (pull.alone(), pull.judge()) == (0, 5)
@@ -213,7 +213,7 @@ def test_a_new_group_grants_itself_nothing(pull: Pull) -> None:
     )
 
 
-def test_what_must_be_said_of_a_new_site_is_taken_and_told(pull: Pull) -> None:
+def test_required_claims_of_a_new_site_are_accepted_and_listed(pull: Pull) -> None:
     pull.open(a_site())
     site = a_site(name="dc2", security={"secure_boot": True})
     blueprint = a_blueprint(a_site(), site)
@@ -310,7 +310,7 @@ def test_a_job_goes_with_its_group() -> None:
     assert not hold_claims(head, base).kept
 
 
-def test_what_is_said_of_a_renamed_group_is_what_was_said_of_it() -> None:
+def test_renamed_group_keeps_its_claims() -> None:
     def blueprint(group: str, spares: int) -> dict[str, Any]:
         said = {"site": "lab", "group": group, "spares": spares}
         site = a_site(node_groups=[some_nodes(group)])

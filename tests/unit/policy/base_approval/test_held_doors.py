@@ -135,7 +135,7 @@ def test_a_weight_that_a_change_takes_out_is_the_bases(owner: Team) -> None:
     assert [key for key in told if "rear_door_weight" in key]
 
 
-def test_what_a_teams_door_lacks_names_the_field_of_its_file(owner: Team) -> None:
+def test_missing_fact_of_a_teams_door_names_the_field_of_its_file(owner: Team) -> None:
     write(owner.top, ENTRY, a_door(weight=None))
     owner.commit()
     found, _ = judged(owner, "RACK-003", base=None)

@@ -103,7 +103,7 @@ def test_a_number_written_beside_the_product_is_the_bases(owner: Team) -> None:
     assert [key for key in told if "overload" in key]
 
 
-def test_what_a_teams_ups_lacks_names_the_field_of_its_file(owner: Team) -> None:
+def test_missing_fact_of_a_teams_ups_names_the_field_of_its_file(owner: Team) -> None:
     write(owner.top, ENTRY, a_ups(overload=None))
     owner.commit()
     found, _ = judged(owner, "PWR-007", "ups-a", base=None)

@@ -61,7 +61,7 @@ def test_nodes_that_move_to_new_racks_are_judged_by_what_they_leave(pull: Pull) 
     assert (pull.alone("RACK-002"), pull.judge(rule="RACK-002")) == (0, 5)
 
 
-def test_what_is_new_is_merged_first_and_what_moves_after_it(pull: Pull) -> None:
+def test_new_equipment_is_merged_before_moves_to_it(pull: Pull) -> None:
     before, new = a_rack("c01", "30 kW"), a_rack("d01", "60 kW")
     pull.open(crowded(before))
     pull.write(crowded(before, new))
@@ -117,7 +117,7 @@ def test_new_plant_is_no_better_than_the_plant_of_which_less_is_left() -> None:
     assert held(more, base) == more
 
 
-def test_what_is_said_of_a_new_group_is_what_was_said_of_the_one_that_hosts_leave() -> None:
+def test_claims_of_a_new_group_are_those_of_the_group_that_hosts_leave() -> None:
     def blueprint(spares: int, *groups: dict[str, Any]) -> dict[str, Any]:
         said = [
             {"site": "lab", "group": one["name"], "spares": n}

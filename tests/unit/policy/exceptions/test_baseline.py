@@ -172,7 +172,7 @@ def test_less_is_worse_where_a_minimum_is_missed(value: float, state: BaselineSt
         a_result(value=40_000.0, limit=41_000.0),
     ],
 )
-def test_what_is_not_recorded_is_new_and_blocks(after: Result) -> None:
+def test_result_outside_of_the_baseline_is_new_and_blocks(after: Result) -> None:
     report = compared([a_result()], [after])
     assert report.results[0].baseline_state is BaselineState.NEW
     assert report.exit_code == 5
@@ -193,7 +193,7 @@ def test_crashes_and_unknowns_are_never_hidden(after: Result, code: int) -> None
     assert created(a_report(after)) == ()
 
 
-def test_what_only_warns_is_not_recorded() -> None:
+def test_warning_is_not_recorded() -> None:
     assert created(a_report(a_result(enforcement=Enforcement.ADVISORY))) == ()
 
 
@@ -313,13 +313,13 @@ def test_a_value_or_a_limit_that_becomes_unknown_is_not_covered() -> None:
         assert report.results[0].baseline_state is None
 
 
-def test_what_adds_up_to_a_value_does_not_count() -> None:
+def test_contributors_of_a_value_are_not_compared() -> None:
     parts = (Contributor("dgx-h100", 4, 10.2e3), Contributor("other", 1, 5.4e3))
     report = compared([a_result(contributors=parts)], [a_result(contributors=parts[:1])])
     assert states(report) == {a_result().subject.name: BaselineState.UNCHANGED}
 
 
-def test_what_is_waived_is_not_compared_and_its_entry_is_not_absent() -> None:
+def test_waived_result_is_not_compared_and_its_entry_is_not_absent() -> None:
     waived = over(46e3, 5e3, outcome=Outcome.WAIVED)
     report = compared([over(46e3, 45e3)], [waived])
     assert report.results == (waived,)
@@ -383,7 +383,7 @@ def test_a_subject_is_put_together_as_it_was_taken_apart(racks: set[int]) -> Non
 # --- what is said, update and prune --------------------------------------------------------------
 
 
-def test_what_is_mended_is_absent_and_no_problem() -> None:
+def test_fixed_result_is_absent_without_a_problem() -> None:
     mended = a_result(value=40e3, outcome=Outcome.PASS)
     report = compared([a_result()], [mended])
     assert kinds(report) == [NoticeKind.ABSENT]
@@ -393,7 +393,7 @@ def test_what_is_mended_is_absent_and_no_problem() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.UNKNOWN, Outcome.WAIVED, Outcome.ERROR])
-def test_what_may_still_fail_is_not_absent(outcome: Outcome) -> None:
+def test_result_that_may_still_fail_is_not_absent(outcome: Outcome) -> None:
     after = a_result(outcome=outcome)
     report = compared([a_result()], [after])
     assert NoticeKind.ABSENT not in kinds(report)
@@ -459,20 +459,20 @@ def reviewed(before: list[Result], head: list[Result], after: list[Result]) -> R
     return apply_baseline(a_report(*after), Baseline(*files, base_ref="main"), TODAY)
 
 
-def test_what_the_head_adds_is_proposed_and_not_put_up_with() -> None:
+def test_entry_added_by_the_head_is_proposed_and_has_no_effect() -> None:
     report = reviewed([], [a_result()], [a_result()])
     assert report.exit_code == 5
     assert kinds(report) == [NoticeKind.PROPOSED]
 
 
-def test_what_the_head_loosens_is_told_and_not_put_up_with() -> None:
+def test_entry_loosened_by_the_head_is_reported_and_has_no_effect() -> None:
     worse = a_result(value=50e3)
     report = reviewed([a_result()], [worse], [worse])
     assert report.exit_code == 5
     assert sorted(kinds(report)) == [NoticeKind.REGRESSED, NoticeKind.SELF_APPROVED]
 
 
-def test_what_the_head_tightens_or_removes_holds_at_once() -> None:
+def test_entry_tightened_or_removed_by_the_head_applies_at_once() -> None:
     assert reviewed([a_result()], [a_result(value=45e3)], [a_result()]).exit_code == 5
     assert reviewed([a_result()], [], [a_result()]).exit_code == 5
     assert reviewed([a_result()], [a_result()], [a_result()]).exit_code == 0
@@ -484,7 +484,7 @@ def test_a_limit_that_the_change_cuts_is_not_approved_by_recording_it_anew() -> 
     assert sorted(kinds(report)) == [NoticeKind.REGRESSED, NoticeKind.SELF_APPROVED]
 
 
-def test_what_base_and_head_record_has_to_cover_both() -> None:
+def test_entry_of_base_and_head_must_cover_both() -> None:
     """Neither is stricter: one has the smaller value, the other the smaller excess."""
     files = [over(50e3, 49e3)], [over(46e3, 40e3)]
     assert reviewed(*files, [over(50e3, 49e3)]).exit_code == 5
@@ -492,7 +492,7 @@ def test_what_base_and_head_record_has_to_cover_both() -> None:
     assert reviewed(*files, [over(46e3, 45.5e3)]).exit_code == 0
 
 
-def test_what_the_head_mends_and_removes_needs_no_mention() -> None:
+def test_entry_fixed_and_removed_by_the_head_is_not_reported() -> None:
     mended = a_result(value=40e3, outcome=Outcome.PASS)
     assert kinds(reviewed([a_result()], [], [mended])) == []
     assert kinds(reviewed([a_result()], [a_result()], [mended])) == [NoticeKind.ABSENT]

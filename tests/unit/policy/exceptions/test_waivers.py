@@ -154,7 +154,7 @@ def test_a_short_sentence_of_another_script_is_a_reason(reason: str) -> None:
         ({"untl": "2027-01-01"}, "unknown key 'untl'"),
     ],
 )
-def test_what_is_not_whole_is_an_error_and_never_permanent(
+def test_incomplete_waiver_is_an_error_and_never_permanent(
     changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(SpecErrors, match=said) as raised:
@@ -197,7 +197,7 @@ def test_the_day_of_expiry_is_the_last_one(days: int, decision: WaiverDecision) 
 
 
 @pytest.mark.parametrize("severity", Severity)
-def test_how_far_ahead_a_waiver_may_end_goes_by_severity(severity: Severity) -> None:
+def test_longest_waiver_depends_on_severity(severity: Severity) -> None:
     result = replace(FAIL, severity=severity)
     last = TODAY + timedelta(days=LONGEST_DAYS[severity])
     assert applies(made(expires=last.isoformat()), result, TODAY) is WaiverDecision.COVERS
@@ -269,7 +269,7 @@ def test_bounds_of_other_units(text: str, unit: str, value: float | None) -> Non
         (replace(FAIL, policy="PWR-002"), {}, WaiverDecision.ELSEWHERE),
     ],
 )
-def test_what_can_be_waived(
+def test_waivable_results(
     result: Result, changes: dict[str, Any], decision: WaiverDecision
 ) -> None:
     assert applies(made(**changes), result, TODAY) is decision
@@ -324,7 +324,7 @@ def test_a_waiver_of_some_racks_never_covers_more_of_them() -> None:
     assert fits("c[01-04]", "c[01-03]")
 
 
-def test_what_is_not_in_a_site_has_none() -> None:
+def test_result_outside_of_a_site_has_no_site() -> None:
     result = replace(FAIL, subject=Subject("sjc1", ("owner",)))
     assert applies(made(match={"site": "sjc1"}), result, TODAY) is WaiverDecision.ELSEWHERE
 
@@ -333,7 +333,7 @@ NUMBERS = st.floats(1.0, 1e9, allow_nan=False)
 
 
 @given(value=NUMBERS, more=NUMBERS, bound=NUMBERS, days=st.integers(-40, 40))
-def test_what_gets_worse_or_older_is_never_covered_anew(
+def test_worse_or_expired_result_is_never_covered_again(
     value: float, more: float, bound: float, days: int
 ) -> None:
     waiver = made(up_to=f"{bound:.3f} W")
@@ -525,7 +525,7 @@ def test_a_waiver_that_does_not_cover_leaves_the_failure_and_says_why(
 @pytest.mark.parametrize(
     ("result", "code"), [(UNKNOWN, 6), (ERROR, 1), (replace(FAIL, waivable=False), 5)]
 )
-def test_what_a_bound_cannot_waive_keeps_its_exit_code(result: Result, code: int) -> None:
+def test_result_beyond_a_bound_keeps_its_exit_code(result: Result, code: int) -> None:
     report = under(a_waiver(), result=result)
     assert report.exit_code == code
     assert kinds(report) == [NoticeKind.REFUSED]
@@ -601,7 +601,7 @@ def test_waivers_of_policies_that_were_not_asked_for_are_not_judged() -> None:
     assert hygiene(report).waivers == 0
 
 
-def test_what_blocks_stands_first() -> None:
+def test_blocking_results_come_first() -> None:
     other = replace(FAIL, subject=Subject("sjc1 rack r13 feed A", ("sites", 0)))
     report = judged(FAIL, other, waivers=Waivers(a_file(a_waiver())))
     assert [r.outcome for r in report.results] == [Outcome.FAIL, Outcome.WAIVED]
@@ -663,7 +663,7 @@ def test_words_and_an_earlier_end_approve_nothing() -> None:
 
 
 @pytest.mark.parametrize("after", [{"up_to": "46 kW"}, {"expires": "2026-11-30"}])
-def test_what_the_head_narrows_is_gone_at_once(after: dict[str, Any]) -> None:
+def test_waiver_narrowed_by_the_head_applies_at_once(after: dict[str, Any]) -> None:
     """The merge would leave a failure behind otherwise."""
     assert reviewed([a_waiver()], [a_waiver(**after)]).exit_code == 5
 

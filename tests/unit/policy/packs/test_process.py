@@ -109,7 +109,7 @@ def test_answers_that_are_none_are_errors(team: Team) -> None:
     assert message(team).startswith("the pack sent what is no result: ")
 
 
-def test_what_a_rule_prints_goes_to_stderr_and_is_harmless(
+def test_output_of_a_rule_goes_to_stderr_without_control_characters(
     team: Team, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = "print('::set-output name=a::b\\\\x1b[2J', flush=True)\n            altitude = site"
@@ -204,7 +204,7 @@ AT = Subject("a", ("sites", 0, "altitude"))
         Finding(AT, ok=True, message="yes", suggest=Suggestion(("sites", 0), value=True)),
     ],
 )
-def test_what_is_sent_is_what_arrives(item: Measure | Finding) -> None:
+def test_results_pass_between_processes_unchanged(item: Measure | Finding) -> None:
     assert decode(encode(item)) == item
 
 

@@ -59,7 +59,7 @@ def test_a_quota_below_the_largest_number_is_refused(limits: dict[str, float]) -
     assert outcomes(count={"min": 0, "max": 15})["quota L-417A185B, 2,880 vCPUs"] == "ok"
 
 
-def test_what_may_not_be_asked_is_unknown_and_not_ok(limits: dict[str, float]) -> None:
+def test_forbidden_question_is_unknown_and_not_ok(limits: dict[str, float]) -> None:
     del limits["L-417A185B"]
     assert outcomes()["quota L-417A185B, 3,072 vCPUs"] == "unknown"
 

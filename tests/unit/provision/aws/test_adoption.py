@@ -106,7 +106,7 @@ def test_a_new_site_takes_nothing_over(account: Account) -> None:
     assert account.lines == []
 
 
-def test_what_a_site_has_left_is_taken_over_and_told(account: Account) -> None:
+def test_leftovers_of_a_site_are_imported_and_reported(account: Account) -> None:
     key, (system, linked), volume = account.key(), account.file_system(), account.volume()
     account.bucket()
     every = {
@@ -127,7 +127,7 @@ def test_what_a_site_has_left_is_taken_over_and_told(account: Account) -> None:
 
 
 @pytest.mark.parametrize("tags", [{}, OWN | {"rackwright:site": "usw2"}])
-def test_what_is_somebody_else_s_is_refused(account: Account, tags: dict[str, str]) -> None:
+def test_resource_of_another_owner_is_refused(account: Account, tags: dict[str, str]) -> None:
     account.bucket(tags)
     with pytest.raises(UsageError, match=f"bucket '{BUCKET}' is there already, and is not of this"):
         account.found()
@@ -155,7 +155,7 @@ def test_a_file_system_that_the_blueprint_uses_is_not_taken_over(account: Accoun
     assert account.found(file_systems=(used,)) == {}
 
 
-def test_what_has_no_name_of_its_own_is_left_to_others(account: Account) -> None:
+def test_resource_without_a_name_is_not_imported(account: Account) -> None:
     other = OWN | {"rackwright:cluster": "other"}
     account.file_system(other)
     account.volume(other)
@@ -174,7 +174,7 @@ def test_a_volume_of_another_zone_is_no_data_volume(account: Account) -> None:
         account.found()
 
 
-def test_where_a_snapshot_is_named_its_volume_counts(account: Account) -> None:
+def test_volume_of_a_named_snapshot_counts(account: Account) -> None:
     first = account.volume()
     snapshot = account.ec2.create_snapshot(VolumeId=first)["SnapshotId"]
     head = HEAD | {"data_volume": {"snapshot": snapshot}}

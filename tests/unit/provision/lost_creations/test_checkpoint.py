@@ -79,7 +79,7 @@ def test_operations_are_told_apart() -> None:
     assert found.deletions == (urn(VPC, "old"),)
 
 
-def test_what_is_not_in_the_cloud_is_not_looked_for() -> None:
+def test_resource_outside_of_the_cloud_is_not_searched() -> None:
     provider = {"urn": PROVIDER, "type": "pulumi:providers:aws", "custom": True, "inputs": {}}
     component = {"urn": urn("x:y:Z", "z"), "type": "x:y:Z", "custom": False, "inputs": {}}
     found = read_interrupted(checkpoint(pending=(("creating", provider), ("creating", component))))
@@ -144,7 +144,7 @@ def test_a_resource_that_is_deleted_after_is_left_for_it() -> None:
     ]
 
 
-def test_what_was_being_changed_is_read_again_even_after_another_kill() -> None:
+def test_interrupted_change_is_read_again_even_after_another_kill() -> None:
     content = checkpoint(
         resource(VPC, "vpc", id="vpc-1"), pending=(("updating", resource(VPC, "vpc")),)
     )
@@ -174,7 +174,7 @@ def test_a_creation_that_failed_counts_unless_it_is_recorded() -> None:
     assert len(read_interrupted(checkpoint(replaced), failed).creations) == 1
 
 
-def test_what_its_provider_could_not_read_is_read_before_it_is_changed() -> None:
+def test_unread_resource_is_read_before_its_change() -> None:
     """AWS's provider could not change a route of which it knew no target."""
     route = resource("aws:ec2/route:Route", "default", id="r-rtb-11080289494", initErrors=["EOF"])
     assert unread(read_interrupted(checkpoint(route))) == [(route["urn"], route["id"])]

@@ -51,7 +51,7 @@ def plugin_types() -> set[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
-def test_what_was_made_is_found_by_its_id(world: World, case: Case) -> None:
+def test_creation_is_found_by_its_id(world: World, case: Case) -> None:
     inputs = case.inputs(world)
     assert found(world, case, inputs) == []
     identity = world.create(case.token, inputs)
@@ -70,7 +70,7 @@ def test_two_that_could_be_it_are_both_named(world: World, case: Case) -> None:
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.twice or case.named], ids=lambda c: c.label
 )
-def test_what_has_other_tags_is_not_taken(world: World, case: Case) -> None:
+def test_resource_with_other_tags_is_not_taken(world: World, case: Case) -> None:
     inputs = case.inputs(world)
     given = inputs["tags"]
     other = (
@@ -88,7 +88,7 @@ def test_what_has_other_tags_is_not_taken(world: World, case: Case) -> None:
         assert found(world, case, inputs) == []
 
 
-def test_what_stands_elsewhere_is_not_taken(world: World) -> None:
+def test_resource_in_another_place_is_not_taken(world: World) -> None:
     token = "aws:ec2/natGateway:NatGateway"
     inputs = {"connectivityType": "private", "tags": tags("nat")}
     world.create(token, {**inputs, "subnetId": world.subnet(1)})
@@ -96,7 +96,7 @@ def test_what_stands_elsewhere_is_not_taken(world: World) -> None:
     assert FINDERS[token](world.cloud, lost(token, wanted)) == []
 
 
-def test_what_is_ended_is_not_taken(world: World) -> None:
+def test_terminated_resource_is_not_taken(world: World) -> None:
     token = "aws:ec2/instance:Instance"
     inputs = {
         "ami": IMAGE,

@@ -38,7 +38,7 @@ def settled(
     return found, said
 
 
-def test_what_was_made_is_recorded_and_said(world: World) -> None:
+def test_creation_is_recorded_and_reported(world: World) -> None:
     identity = world.create(VPC, INPUTS)
     one = lost(VPC, INPUTS)
     found, said = settled(world.cloud, one)
@@ -48,14 +48,14 @@ def test_what_was_made_is_recorded_and_said(world: World) -> None:
     ]
 
 
-def test_what_was_not_made_is_repeated(world: World) -> None:
+def test_missing_creation_is_repeated(world: World) -> None:
     one = lost(VPC, INPUTS)
     found, said = settled(world.cloud, one)
     assert (found.found, found.repeated) == ({}, [one])
     assert said[0].endswith("AWS has nothing of it")
 
 
-def test_what_may_be_done_twice_is_repeated(world: World) -> None:
+def test_idempotent_creation_is_repeated(world: World) -> None:
     one = lost("aws:s3/bucketPolicy:BucketPolicy", {"bucket": "atlas", "policy": "{}"})
     found, said = settled(world.cloud, one)
     assert found.repeated == [one]
@@ -96,7 +96,7 @@ def test_changes_and_deletions_are_said(world: World) -> None:
     ]
 
 
-def test_what_aws_still_makes_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creation_in_progress_is_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter([True, True, False])
     finder = lambda _cloud, _lost: [FoundResource("fs-1", making=next(states))]  # noqa: E731
     monkeypatch.setattr(module, "FINDERS", {VPC: finder})
@@ -108,7 +108,9 @@ def test_what_aws_still_makes_is_waited_for(world: World, monkeypatch: pytest.Mo
     assert said[0] == "aws-network: it: waiting until AWS has made fs-1"
 
 
-def test_what_aws_never_makes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creation_that_never_completes_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     finder = lambda _cloud, _lost: [FoundResource("fs-1", making=True)]  # noqa: E731
     monkeypatch.setattr(module, "FINDERS", {VPC: finder})
     slept: list[float] = []

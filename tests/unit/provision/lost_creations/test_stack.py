@@ -57,7 +57,7 @@ def test_a_stack_that_is_settled_is_left_alone(world: World, tmp_path: Path) -> 
     assert stack.done == []
 
 
-def test_what_is_found_is_imported_and_read(world: World, tmp_path: Path) -> None:
+def test_found_creation_is_imported_and_read(world: World, tmp_path: Path) -> None:
     identity = world.create(VPC, INPUTS)
     stack = Recorder(checkpoint(pending=(("creating", BEGUN),)))
     assert len(settled(stack, world, tmp_path / "notes")) == 1
@@ -71,14 +71,14 @@ def test_what_is_found_is_imported_and_read(world: World, tmp_path: Path) -> Non
     assert stack.done[2:] == [("refresh", [urn(VPC, "vpc")])]
 
 
-def test_what_is_not_found_is_forgotten_as_begun(world: World, tmp_path: Path) -> None:
+def test_missing_creation_is_removed_from_the_pending_ones(world: World, tmp_path: Path) -> None:
     stack = Recorder(checkpoint(pending=(("creating", BEGUN),)))
     settled(stack, world, tmp_path / "notes")
     assert stack.done == [("import", [None, "id-1"])]
     assert stack.content["pending_operations"] == []
 
 
-def test_what_is_not_clear_leaves_everything(world: World, tmp_path: Path) -> None:
+def test_ambiguous_creation_changes_nothing(world: World, tmp_path: Path) -> None:
     world.create(VPC, INPUTS)
     world.create(VPC, INPUTS)
     notes = FailedCreations(tmp_path / "notes")

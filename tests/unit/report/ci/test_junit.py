@@ -16,7 +16,7 @@ def test_every_outcome() -> None:
     assert render_junit(MIXED, CONTEXT) == (GOLDEN / "mixed.junit.xml").read_text()
 
 
-def test_what_blocks_is_what_fails() -> None:
+def test_blocking_results_are_failures() -> None:
     root = ET.fromstring(render_junit(MIXED, CONTEXT))
     blocking = sum(result.blocks for result in MIXED.results)
     assert int(root.attrib["failures"]) + int(root.attrib["errors"]) == blocking == 4

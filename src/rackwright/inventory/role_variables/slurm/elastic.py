@@ -1,4 +1,4 @@
-"""Elastic nodes on AWS, as variables of the role ``elastic``."""
+"""Variables of the role ``elastic``: elastic nodes and bursts on AWS."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rackwright.plan.slurm.bursts import burst_partition, burst_price, place_of_
 from rackwright.plan.slurm.nodes import covers
 
 SPOT_SWEEP_S = 15
-"""Seconds from one sweep to the next where instances are taken back two minutes after a notice (Amazon EC2 User Guide,
-"Spot Instance interruption notices"). Judgement: jobs keep most of that time to save what they have."""
+"""Interval of sweeps on sites with spot instances, in s. AWS takes them back two minutes after a notice (Amazon EC2 User
+Guide, "Spot Instance interruption notices"). Judgement: jobs keep most of that time to save their state."""
 
 METADATA_USER = "slurm"
-"""User of slurmctld, by which the program reads the credentials of the head node."""
+"""User of slurmctld, as whom the program reads the credentials of the head node."""
 
 
 def elastic_variables(plan: Plan) -> dict[str, Any]:
-    """Return the variables of all controllers; empty where no node group is elastic."""
+    """Return the variables of all controllers; empty without elastic node groups."""
     slurm = plan.slurm
     if slurm is None:
         return {}
@@ -46,7 +46,7 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
 
 
 def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
-    """Return the readers of the metadata of a site's controllers; empty where no node group is elastic."""
+    """Return the users that may read the metadata on controllers of a site; empty without elastic node groups."""
     for planned in plan.aws:
         if planned.name == site and any(one.spec.is_elastic for one in planned.groups):
             return {"instance_metadata_users": [*planned.metadata_readers, METADATA_USER]}
@@ -54,7 +54,7 @@ def controller_readers(plan: Plan, site: str) -> dict[str, Any]:
 
 
 def _burst(plan: Plan, scheduler: Scheduler, burst: Burst) -> dict[str, Any]:
-    """Return a burst as the program reads it; its price is known, or nothing is configured (``unpriced_bursts``)."""
+    """Return the settings of a burst. Its price is known: ``unpriced_bursts`` prevents a configuration without one."""
     site, group = place_of_burst(burst)
     times = scheduler.power_saving
     return {
