@@ -41,6 +41,11 @@ SETTINGS = (
     "policies: {PWR-006: {enforcement: disabled}}\n",
     "defaults: {check: {--color: never}}\n",
     "defaults: {check: {color: null}}\n",
+    "defaults: {check: {stage: build}}\n",
+    "defaults: {chek: {color: never}}\n",
+    "Layers: [facility.yaml]\n",
+    "packs: [{path: ${RULES}}]\n",
+    "catalogue: hw\n",
 )
 LAYERS = (
     "",
@@ -124,6 +129,9 @@ floor_point: 700 kg
 ANSWERS = (
     "altitude: 30 ft\n",
     "altitude: thirty\n",
+    "nodes: 8x8\n",
+    "nodes: '{{ nodes }}'\n",
+    "nodes: ?\n",
     "nodes: 33\n",
     "stage: build\n",
     "contract: 500 kVA\n",

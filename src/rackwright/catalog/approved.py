@@ -128,7 +128,7 @@ def looser_fields(head: Entry, base: Entry) -> Iterator[Found]:
             here, there, where = getattr(now, name), getattr(was, name), (*path, name)
             if type(here) is type(there) and _has_claims(here):
                 yield from compare(here, there, where)
-            elif _is_looser(fields.milder(name), here, there) or (
+            elif is_looser(fields.milder(name), here, there) or (
                 here is not None and guesses(head, here) < guesses(base, there)
             ):
                 yield where, here, there
@@ -153,8 +153,8 @@ def _has_claims(value: Any) -> bool:
     return isinstance(value, Model) and bool(marked_fields(type(value)).claims)
 
 
-def _is_looser(rule: Milder | None, now: Any, was: Any) -> bool:
-    """True if the change's value is not as strict as the base's."""
+def is_looser(rule: Milder | None, now: Any, was: Any) -> bool:
+    """Return True if a value of a field is not as strict as another one, the base's or the catalogue's."""
     here, there = _values(now), _values(was)
     if here == there:
         return False

@@ -196,12 +196,15 @@ OTHER_NAMES = {
     "apply": "up",
     "bill": "bom",
     "destroy": "down",
+    "diagram": "draw",
     "drift": "preview",
+    "graph": "draw",
     "lint": "check",
     "new": "init",
     "plan": "preview",
     "price": "cost",
     "test": "check",
+    "todo": "check",
     "validate": "check",
 }
 """Verbs of other tools, and those that do the same here."""

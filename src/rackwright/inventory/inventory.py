@@ -60,6 +60,7 @@ from rackwright.plan.model import Plan
 from rackwright.plan.slurm.devices import device_pattern
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import covers
+from rackwright.reading.cures import of_variable
 from rackwright.reading.suggest import did_you_mean
 
 Inventory = dict[str, Any]
@@ -191,7 +192,7 @@ def refuse_templates(inventory: Inventory) -> None:
                 if any(mark in text for mark in TEMPLATE_MARKS):
                     raise InventoryError(
                         f"the variable '{key}' of '{owner}' is '{text}', which is a template",
-                        hint="write it without '{{', '{%' and '{#'",
+                        hint=of_variable(text),
                     )
 
 

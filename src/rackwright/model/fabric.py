@@ -412,8 +412,9 @@ class Fabric(Model):
         named += [(group, known) for segment in self.segments for group in segment.groups]
         for name, allowed in named:
             if name not in allowed:
+                noun = "node group" if allowed is known else "node group or tier"
                 raise ValueError(
-                    f"the fabric '{self.name}' names the node group '{name}', which is not there"
+                    f"the fabric '{self.name}' names the {noun} '{name}', which is not there"
                 )
 
     def _check_link(self, link: Cables, tiers: list[str], groups: list[str]) -> None:

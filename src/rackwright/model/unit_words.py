@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -68,6 +70,7 @@ FOREIGN: Mapping[str, tuple[tuple[str, Decimal], ...]] = {
         "atm": {"kPa": "101.325"},
         "°f": {"K": "0.5555555556"},  # a difference; of temperatures it is known
         "f": {"K": "0.5555555556"},
+        "mcm": {"kcmil": "1"},
         "week": {"d": "7"},
         "weeks": {"d": "7"},
     }.items()
@@ -83,3 +86,42 @@ UNKNOWN = frozenset({
     "unbekannt", "offen", "inconnu",
 })  # fmt: skip
 """Words, in small letters, for a value that is not known yet."""
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELLED = {
+    **{word: number for number, word in enumerate(_ONES.split())},
+    **{word: 10 * number for number, word in enumerate(_TENS.split(), start=2)},
+}
+_GAUGE = re.compile(
+    r"(?:AWG\s*)?#?([1-4])/0(?:\s*AWG)?|(?:AWG\s*#?|#)\s*(\d\d?)|#?(\d\d?)\s*(?:AWG|ga|gauge)", re.IGNORECASE
+)  # fmt: skip
+
+
+def spelled(text: str) -> tuple[int | None, str]:
+    """Return the whole number that a text begins with in words, and the rest of it; None and all of it without."""
+    words = re.split(r"[\s-]+", text.strip())
+    whole = part = used = 0
+    for word in words:
+        value = _SPELLED.get(word.lower())
+        if value is not None and (part % 100 == 0 or (part % 10 == 0 < value < 10 < part % 100)):
+            part += value
+        elif used and word.lower() == "hundred":
+            part *= 100
+        elif used and word.lower() == "thousand":
+            whole, part = part * 1000, 0
+        elif not used or word.lower() != "and":
+            break
+        used += 1
+    return (whole + part, " ".join(words[used:])) if used else (None, text)
+
+
+def gauge_area(text: str) -> float | None:
+    """Return the cross-section of a size of the American Wire Gauge, in mm²; None for any other text.
+
+    The diameter of gauge n is 0.127 mm · 92^((36 − n) / 39) (ASTM B258); 1/0 to 4/0 are 0 to −3.
+    """
+    size = _GAUGE.fullmatch(text.strip())
+    if size is None:
+        return None
+    number = 1 - int(size[1]) if size[1] else int(size[2] or size[3])
+    return math.pi / 4 * (0.127 * 92 ** ((36 - number) / 39)) ** 2

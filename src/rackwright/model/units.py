@@ -17,7 +17,14 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from rackwright.model.unit_words import FOREIGN, NAMED, SPELLINGS, UNKNOWN
+from rackwright.model.unit_words import (
+    FOREIGN,
+    NAMED,
+    SPELLINGS,
+    UNKNOWN,
+    gauge_area,
+    spelled,
+)
 
 _PATTERN = re.compile(
     r"([+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+(?:_\d{3})*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)"
@@ -33,6 +40,9 @@ _GROUPED = re.compile(
     r"([+-]?\d{1,3}(?:[ '’.\u00a0\u202f]\d{3})+)(?:,(\d+))?(\s*[^\W\d_].*|\s*[%°].*)?", re.ASCII
 )
 """A number whose thousands are parted as in Europe, with a decimal comma or without."""
+_PRODUCT = re.compile(r"(\d{1,6})\s*[x×*]\s*(\d{1,6}(?:\.\d{1,3})?)\s*([^\W\d]\S*)", re.IGNORECASE)
+_GENERATION = re.compile(r"[fehnx]dr[ -]?(\d{2,4})", re.IGNORECASE)
+"""A rate by the generation of InfiniBand and its number, like ``NDR200``."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?![\d.])", re.ASCII)
 LARGEST, SMALLEST = 1e15, 1e-12
 """Largest and smallest magnitude in a canonical unit; what is beyond them is a slip of the hand,
@@ -62,6 +72,9 @@ class Dimension:
         if len(text) > _LONGEST:
             raise ValueError(f"{self.noun} is at most {_LONGEST} characters long")
         match = _PATTERN.fullmatch(text.strip())
+        if self.unit == "mm2" and (area := gauge_area(text)):
+            size = f"'{_number(Decimal(area))} {self.unit}'"
+            raise ValueError(f"'{text}' is a size of the American Wire Gauge; write {size}")
         if match is None and (comma := _DECIMAL_COMMA.fullmatch(text.strip())):
             meant = f"{comma[1]}.{comma[2]}"
             meant = f"'{meant}{comma[3]}'" if comma[3] else self.with_unit(meant)
@@ -134,11 +147,12 @@ class Dimension:
             return f"; '{unit}' is a unit of {powers[0].name}: {words}"
         if f"{unit}ps" in self.factors:
             return f"; did you mean '{unit}ps'?"
-        spelled = SPELLINGS.get(unit.lower().rstrip("."), unit)
+        plain = re.sub(r"\s*\bper\s+", "/", unit)
+        spelling = SPELLINGS.get(plain.lower().rstrip("."), plain)
         for known in self.factors:
             # Milli and mega differ by their case alone: mW is no slip for MW.
             scaled = unit[0] in "mM" and unit[1:] in self.factors
-            if known == spelled or (known.lower() == unit.lower() and not scaled):
+            if known == spelling or (known.lower() == unit.lower() and not scaled):
                 return f"; did you mean '{known}'?"
         return ""
 
@@ -146,9 +160,16 @@ class Dimension:
         """Return what to write instead of a text that is no number with a unit."""
         if text.partition(" ")[0].lower() in UNKNOWN:
             return "leave the key out while the value is not known"
+        if self is DATA_RATE and (lanes := _GENERATION.fullmatch(text)):
+            return f"'{text}' is '{lanes[1]} {self.unit}'"
         name, value = NAMED.get(text.lower(), ("", ""))
         if name == self.name:
             return f"'{text}' is '{value}'"
+        number, rest = spelled(text)
+        if number is not None:
+            unit = SPELLINGS.get(rest.lower(), rest)
+            known = f"'{number} {unit}'" if unit in self.factors else self.with_unit(str(number))
+            return f"write it like {known}"
         cure = self._grouped(text) or self._found(text) or f"; write it like '{self.example}'"
         return cure.removeprefix("; ")
 
@@ -166,6 +187,10 @@ class Dimension:
 
     def _found(self, text: str) -> str:
         """Return the end of a message for a text with other words: the one number and unit in it."""
+        if product := _PRODUCT.fullmatch(text.strip()):
+            unit = SPELLINGS.get(product[3].lower(), product[3])
+            amount = _number(int(product[1]) * Decimal(product[2]))
+            return f"; the product is '{amount} {unit}'" if unit in self.factors else ""
         units = "|".join(re.escape(unit) for unit in sorted(self.factors, key=len, reverse=True))
         if re.search(r"W ?h\b", text):
             return "; an energy is given where a power is needed" if self is POWER else ""

@@ -1,11 +1,13 @@
 """The catalogue together with the numbers that a blueprint states of products.
 
-A number fills what the catalogue lacks, or takes the place of one that no one read in a document; what
-the catalogue has from a document is never changed.
+A number fills what the catalogue lacks, or replaces one that no one read in a document; what the
+catalogue has from a document is never changed. A fact about such a number has no effect: it may agree or be
+more careful, and is refused where it is bolder (docs/decisions/0018-facts-the-catalogue-learns.md).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import NoneType, UnionType
@@ -13,17 +15,23 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from rackwright.catalog.approved import is_looser
 from rackwright.catalog.loader import Catalogue, Key
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.connections import Connector
 from rackwright.model.facts import ProductFact
+from rackwright.model.field_kinds import marked_fields
 from rackwright.model.hardware import Confidence, Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
 
+_KEY = "facts of the blueprint: {}"
+"""Name of the source of a number that a fact fills."""
 CONNECTOR = "liquid.connector"
 """The field whose value is the id of another product."""
+ROUNDING = 0.005
+"""Share by which a fact may differ from the catalogue and agree: a number in other units, rounded."""
 UNREAD = frozenset({Confidence.COMMON, Confidence.ESTIMATE, Confidence.EXAMPLE})
 """Confidence of numbers that no one read in a document, measured or computed."""
 
@@ -103,15 +111,39 @@ def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
 def fill(entry: Entry, fact: ProductFact) -> Entry:
     """Return ``entry`` with one value more, or with a better one for a value that no one read.
 
+    It is returned as it is where it has the number, and the fact agrees or is more careful.
+
     Raises:
-        UnfitError: it has the number from a document, has none by this name, or the value is none.
+        UnfitError: the number of the entry is more careful, it has none by this name, or the value is none.
     """
-    key = f"facts of the blueprint: {fact.field}"
+    key = _KEY.format(fact.field)
     replaced = _unread(entry) if fact.confidence not in UNREAD else set()
     made = _put(entry, fact.field.split("."), fact, key, replaced)
+    if made is entry:
+        return entry
     source = Source(title=fact.source, date=fact.date, confidence=fact.confidence)
     assert isinstance(made, Entry)  # noqa: S101 - a model stays what it is
     return made.model_copy(update={"sources": {**entry.sources, key: source}})
+
+
+def superseded(fact: ProductFact, catalogue: Catalogue) -> str | None:
+    """Return the words about a fact whose number the catalogue has; None where the fact is used.
+
+    Args:
+        fact: of a blueprint.
+        catalogue: with the facts of that blueprint.
+    """
+    entry = catalogue.get(*catalogue.keys[fact.product])
+    known: Any = entry
+    for part in fact.field.split("."):
+        known = getattr(known, part)
+    if isinstance(known, Fact) and known.source == _KEY.format(fact.field):
+        return None
+    text = f"'{fact.value}' has no effect: the catalogue has '{_shown(known)}'"
+    if isinstance(known, Fact):
+        source = entry.sources[known.source]
+        text += f" from '{source.title.strip()}' ({source.date}, {source.confidence})"
+    return f"{text}; remove the fact"
 
 
 def _unread(entry: Entry) -> set[str]:
@@ -141,18 +173,8 @@ def _put(
         if not isinstance(value, Model) or isinstance(value, Fact):
             text = f"'{fact.product}' has no '{first}' that '{rest[0]}' could be a value of"
             raise UnfitError("field", text, "write an entry of your own: 'catalogue new'")
-        return model.model_copy(update={first: _put(value, rest, fact, key, replaced)})
-    if value is not None and not (isinstance(value, Fact) and value.source in replaced):
-        if isinstance(value, Fact):
-            known = value.model_dump(mode="json").get("value")
-        else:
-            known = value if isinstance(value, str) else "more"
-        text = f"the catalogue knows '{fact.field}' of '{fact.product}': {known}"
-        hint = (
-            "a fact fills what is lacking, or what no one read in a document; "
-            "take it out, or write an entry of your own"
-        )
-        raise UnfitError("field", text, hint)
+        inner = _put(value, rest, fact, key, replaced)
+        return model if inner is value else model.model_copy(update={first: inner})
     annotation: Any = info.annotation
     if not _is_fact(annotation):
         raise UnfitError("field", f"'{fact.field}' is more than one value; name one of it")
@@ -161,7 +183,27 @@ def _put(
         made = adapter.validate_python({"value": fact.value, "source": key})
     except ValidationError as error:
         raise UnfitError("value", error.errors()[0]["msg"]) from None
-    return model.model_copy(update={first: made})
+    if value is None or (isinstance(value, Fact) and value.source in replaced):
+        return model.model_copy(update={first: made})
+    rule = marked_fields(type(model)).milder(first)
+    if not _agree(value, made) and is_looser(rule, made, value):
+        known = f"the catalogue knows '{fact.field}' of '{fact.product}': {_shown(value)}"
+        hint = "remove the fact, or write an entry of your own: 'rackwright catalogue new'"
+        raise UnfitError("field", f"{known}; the fact says {fact.value}", hint)
+    return model
+
+
+def _agree(known: Any, made: Fact[Any]) -> bool:
+    """Return True if a fact says what the catalogue has, but for rounding."""
+    there, here = known.value if isinstance(known, Fact) else known, made.value
+    if isinstance(there, float) and isinstance(here, float):
+        return math.isclose(there, here, rel_tol=ROUNDING)
+    return bool(there == here)
+
+
+def _shown(known: Any) -> Any:
+    """Return a value of the catalogue with its unit."""
+    return known.model_dump(mode="json")["value"] if isinstance(known, Fact) else known
 
 
 def _parts(hint: Any) -> tuple[Any, ...]:

@@ -7,20 +7,22 @@ from collections.abc import Iterator, Mapping
 
 from rackwright.errors import Location
 from rackwright.harmless import counted
+from rackwright.plan.facts import superseded
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.exception_report import Notice, NoticeKind
-from rackwright.reading.tree import Item
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
-    """Yield one notice for each fact that a plan was judged with; those that are examples are told apart."""
+    """Yield one notice for each fact of a plan; those that are examples are told apart."""
     for number, fact in enumerate(judged.plan.facts):
-        text = (
+        superfluous = superseded(fact, judged.plan.catalogue)
+        text = superfluous or (
             f"'{fact.value}', which the catalogue has from no document: '{fact.source.strip()}' "
             f"({fact.date}, {fact.confidence})"
         )
         place = judged.tree.locate(("facts", number))
-        kind = NoticeKind.EXAMPLE if fact.is_example else NoticeKind.STATED
+        used_example = fact.is_example and not superfluous
+        kind = NoticeKind.EXAMPLE if used_example else NoticeKind.STATED
         yield Notice(kind, f"{fact.product}: {fact.field}", "", text, place)
 
 
@@ -45,16 +47,5 @@ def example_values(loaded: LoadedPlan) -> Mapping[str, int]:
     tree = loaded.written
     if tree is None or not tree.examples:
         return {}
-    return Counter(item.file for item in _leaves(tree.root) if item.file in tree.examples)
-
-
-def _leaves(item: Item) -> Iterator[Item]:
-    if isinstance(item.value, dict):
-        for key, entry in item.value.items():
-            if key != "name":  # what tells an entry of a list from the others
-                yield from _leaves(entry.item)
-    elif isinstance(item.value, list):
-        for child in item.value:
-            yield from _leaves(child)
-    else:
-        yield item
+    # A name tells an entry of a list from the others, and is no value.
+    return Counter(item.file for item in tree.root.leaves(but="name") if item.file in tree.examples)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from rackwright.model.unit_words import UNKNOWN
+from rackwright.model.unit_words import UNKNOWN, spelled
 from rackwright.reading.suggest import alike, nearest, similar
 
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
@@ -29,7 +29,9 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
         "electricity electrical energy": "power",
         "speed bandwidth": "rate",
         "include includes layer imports extends overlays": "layers",
-        "label id title site hall group hostname host": "name",
+        "label id title site hall row feed group hostname host": "name",
+        "from below": "lower",
+        "to above": "upper",
         "storage filesystem filesystems lustre": "file_systems",
         "network networks switches": "fabric fabrics",
         "budget budgets price prices": "costs",
@@ -60,6 +62,10 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
         "construction installation deploy deployment final": "build",
         "live operate operation operations": "run",
         "prod": "production run",
+        "dlc d2c dtc direct_liquid": "liquid",
+        "rdhx": "rear-door",
+        "hac": "hot-aisle",
+        "cac": "cold-aisle",
         "cu": "copper",
         "al alu aluminum": "aluminium",
     }.items()
@@ -77,9 +83,16 @@ _OTHER_FIELD: Mapping[str, tuple[str, frozenset[str]]] = {
 """Field that the value of another one is meant for."""
 OTHER_FILE = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
 """Cure for a file that is no document."""
-_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
+_ABOUT = re.compile(
+    r"(?:(?:~|≈|[<>]=?|≤|≥|=|about|approx\.?|ca\.|circa|at least|at most|up to)\s*)?(\d+(?:\.\d+)?)\s*(?:\+|\(.*\))?",
+    re.IGNORECASE,
+)
+"""A number with words that say how exact it is, or with a remark."""
 _LONGEST = 128
-_VARIABLE = re.compile(r"\$\{?\w+|\{\{|<[A-Za-z_ ]+>")
+_VARIABLE = re.compile(
+    r"\$?\{\{.*?(?:\}\}|$)|\{([%#]).*?(?:\1\}|$)|\$\{.*?(?:\}|$)|\$[A-Za-z_]\w*|<[A-Za-z_ ]+>"
+)
+"""Variables of Jinja, of shells and of workflows, and placeholders that people leave."""
 
 
 def meant_key(word: str, known: Sequence[str], absent: Collection[str]) -> str | None:
@@ -152,8 +165,6 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
     if not isinstance(given, str):
         return None
     text = given.strip()
-    if words := _of_word(text):
-        return words
     if re.fullmatch(r"[+-]?(0|[1-9]\d*)(\.\d+)?", text) and not (whole and "." in text):
         return f"write {text} without quotes"
     if re.fullmatch(r"0\d+", text):
@@ -163,7 +174,11 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
         return f"write '{digits}'"
     if re.fullmatch(r"\d+,\d+", text) and not whole:
         return f"decimals stand behind a point: '{text.replace(',', '.')}'"
-    if (ratio := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+)", text)) and int(ratio[2]):
+    if (
+        not whole
+        and (ratio := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+)", text))
+        and int(ratio[2])
+    ):
         return f"write '{float(ratio[1]) / int(ratio[2]):g}'"
     if (percent := re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)) and float(percent[1]) < 10:
         return f"write '{percent[1]}', without '%'"
@@ -171,8 +186,20 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
         return f"write '{float(percent[1]) / 100:g}'"
     if name == "spare" and (spare := re.fullmatch(r"[Nn] ?\+ ?(\d)", text)):
         return f"write '{spare[1]}'"
-    if text.lower() in _COUNTED:
-        return f"write '{_COUNTED.index(text.lower())}'"
+    if name == "spare" and re.fullmatch(r"\d?(\.\d)? ?[Nn]", text):
+        return "write how many may fail"
+    if name == "oversubscription" and re.fullmatch("(fully )?non.?blocking", text, re.IGNORECASE):
+        return "write '1'"
+    if (word := spelled(text))[0] is not None and not word[1]:
+        return f"write '{word[0]}'"
+    if whole and (product := re.fullmatch(r"(\d{1,6})\s*[x×*]\s*(\d{1,6})", text, re.IGNORECASE)):
+        return f"write '{int(product[1]) * int(product[2])}'"
+    if whole and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text)):
+        return f"write '{float(thousands[1]) * 1000:.0f}'"
+    if re.fullmatch(r"\d+(\.\d+)?\s*(-|–|to|\.\.+|…)\s*\d+(\.\d+)?", text):
+        return "write one number"
+    if (about := _ABOUT.fullmatch(text)) and not (whole and "." in about[1]):
+        return f"write '{about[1]}'"
     number = re.match(r"\d+(\.\d+)?(?=\s*[^\W\d]+$)", text)
     if number and not (whole and number[1]) and text[number.end() :].strip() not in {"k", "K", "M"}:
         return f"write '{number[0]}', without a unit"
@@ -187,20 +214,17 @@ def of_mapping(given: object, name: str, wanted: Sequence[str]) -> str | None:
         name: its key.
         wanted: the keys that it has to have, or those that it may have.
     """
-    if isinstance(given, str) and (words := _of_word(given)):
-        return words
     if isinstance(given, str) and "path" in wanted and "revision" in wanted:
         return f"write '{{path: {given}}}'"
     if not wanted:
         return None
-    inner = ", ".join(f"{key}: …" for key in wanted[:4])
+    only = given if len(wanted) == 1 and isinstance(given, str) else "…"
+    inner = ", ".join(f"{key}: {only}" for key in wanted[:4])
     return f"write '{name}: {{{inner}}}'" if name else f"write '{{{inner}}}'"
 
 
 def of_list(given: object, name: str, wanted: Sequence[str]) -> str | None:
     """Return the cure for a value that has to be a list; ``wanted`` are the keys of its items."""
-    if isinstance(given, str) and (words := _of_word(given)):
-        return words
     if isinstance(given, Mapping):
         first = next(iter(given), None)
         if "name" in wanted and isinstance(given.get(first), (Mapping, type(None))):
@@ -211,14 +235,21 @@ def of_list(given: object, name: str, wanted: Sequence[str]) -> str | None:
             return f"begin each item with '- ', as in '- {wanted[0]}: …'"
         return f"write '{name}: [{', '.join(map(str, given))}]'" if given else None
     if wanted:
-        return f"write '{name}: [{{{', '.join(f'{key}: …' for key in wanted[:4])}}}]'"
+        only = given if len(wanted) == 1 and isinstance(given, str) else "…"
+        return f"write '{name}: [{{{', '.join(f'{key}: {only}' for key in wanted[:4])}}}]'"
     if isinstance(given, (str, int, float)) and not isinstance(given, bool):
-        return f"write '{name}: [{', '.join(re.split(r'[,;]? +|[,;]', str(given).strip()))}]'"
+        short = re.fullmatch(r"\w{1,3}( ?[/+&] ?\w{1,3})+", str(given))  # and no path
+        parts = re.split(r" ?[/+&] ?" if short else r"[,;]? +|[,;]", str(given).strip())
+        return f"write '{name}: [{', '.join(parts)}]'"
     return None
 
 
 def of_text(given: object, name: str) -> str | None:
     """Return the cure for a value that has to be text."""
+    if name == "racks" and isinstance(given, int):
+        return f"name them: 'racks: \"r[01-{given:02}]\"'"
+    if name == "racks" and isinstance(given, list) and all(isinstance(one, str) for one in given):
+        return f"write 'racks: \"{','.join(given)}\"'"
     if isinstance(given, (str, int, float)):
         text = str(given).lower() if isinstance(given, bool) else given
         return f"write '{name}: \"{text}\"'" if name else f"write '\"{text}\"'"
@@ -237,13 +268,13 @@ def of_key(key: object, *, top: bool) -> str | None:
     parts = text.split(".")
     if len(parts) > 1 and all(re.fullmatch(r"[\w-]+", part) for part in parts):
         return f"write '{parts[0]}:', and '{'.'.join(parts[1:])}' inside it: a layer is nested as the blueprint is"
-    if text in {"layer", "layers"}:
+    if text.lower() in {"layer", "layers"}:
         return "write 'layers: [facility.yaml]' at the top of the blueprint"
     if text in _OF_THE_BLUEPRINT:
         return f"write '{text}' at the top of the blueprint"
     if top and text in _OF_THE_TEAM:
         return f"write '{text}' into rackwright.yaml"
-    return _of_word(text) if _VARIABLE.search(text) else None
+    return of_variable(text)
 
 
 def of_choice(given: object, name: str, choices: Sequence[Any]) -> str | None:
@@ -253,16 +284,19 @@ def of_choice(given: object, name: str, choices: Sequence[Any]) -> str | None:
     field, values = _OTHER_FIELD.get(name, ("", frozenset()))
     if str(given) in values:
         return f"'{given}' is a {field}: write '{field}: {given}'"
-    if str(given).lower() in _COUNTED and _COUNTED.index(str(given).lower()) in choices:
-        return f"write '{_COUNTED.index(str(given).lower())}'"
+    if (number := spelled(str(given))[0]) in choices:
+        return f"write '{number}'"
     found = re.search(r"\d+", str(given))
     return f"write '{found[0]}'" if found and int(found[0]) in choices else None
 
 
-def _of_word(text: str) -> str | None:
-    """Return the cure for a variable, or for a word that says that a value is not known."""
-    if text.strip().lower() in UNKNOWN:
-        return "leave the key out while the value is not known"
-    if _VARIABLE.search(text):
-        return "variables are not replaced: write the value, or put it into a layer"
-    return None
+def of_unknown(given: object) -> str | None:
+    """Return the cure for a word that says that a value is not known; None for any other value."""
+    unknown = isinstance(given, str) and given.strip().lower() in UNKNOWN
+    return "leave the key out while the value is not known" if unknown else None
+
+
+def of_variable(given: object) -> str | None:
+    """Return the cure for a text with a variable, which nothing replaces; None without one."""
+    found = _VARIABLE.search(given) if isinstance(given, str) else None
+    return found and f"'{found[0]}' is not replaced: write the value"

@@ -47,8 +47,6 @@ def explain(given: str, quoted: str, pattern: str) -> tuple[str, str | None]:
         message = f"{quoted} has {len(given)} characters: at most {longest} are allowed"
     else:
         message = f"{quoted} has a form that is not allowed here"
-    if variable := re.search(r"\{\{.*?\}\}|\$\{.*?\}|\{%.*?%\}", given):
-        return message, f"nothing is put in for '{variable[0]}': write the value itself"
     if near := _near(given, pattern, allowed, longest):
         return message, f"did you mean '{near}'?"
     return message, f"write it like '{example}'" if len(example) > 1 else None

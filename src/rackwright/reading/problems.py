@@ -272,6 +272,8 @@ class _Reader:
             )
         else:
             message, hint = _explain(detail, place)
+            given = detail["ctx"]["tag"] if kind == "union_tag_invalid" else detail.get("input")
+            hint = cures.of_variable(given) or hint
             if not path and _is_scalar(detail.get("input")):
                 # Nothing of a file that is no document is quoted: a link may lead to any file.
                 message = "this is not a document of Rackwright: it has no 'key: value' lines"
@@ -399,7 +401,7 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
         if allowed.count("'") == 2 and re.fullmatch(r"'[^']*'", allowed):
             return f"{_quote(given)} is not {allowed}", f"write {allowed}"
         name = str(place.path[-1]) if place.path else ""
-        choices = [*_words(allowed), *_numbers(allowed)]
+        choices = [*_words(allowed), *map(int, re.findall(r"\d+", allowed))]
         hint = _near(given, _words(allowed)) or cures.of_choice(given, name, choices)
         return f"{_quote(given)} is not one of {allowed}", hint
     if kind == "union_tag_invalid":
@@ -412,20 +414,19 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
     if kind in {"string_too_short", "string_pattern_mismatch"} and not str(given).strip():
         return "the text is empty", "leave the key out, or say something"
     if kind == "string_pattern_mismatch" and context["pattern"] in {EMPTY_OR_TEXT, PROSE, TEXT}:
-        return f"{_quote(given)} has blanks around it", None
+        return f"{_quote(given)} has blanks around it", f"write '{str(given).strip()}'"
     if kind == "string_pattern_mismatch":
         return pattern_words.explain(str(given), _quote(given), context["pattern"])
     if kind in _EXPECTED:
         unit = " %" if isinstance(given, str) and given.endswith("%") else ""
         wanted = re.sub(r"(?<=\d)(?=\D*$)", unit, _expected(detail))
-        return f"{_quote(given)} is not {wanted}", _cure(kind, given, place)
+        cure = cures.of_unknown(given) or _cure(kind, given, place)
+        return f"{_quote(given)} is not {wanted}", cure
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None
     if kind == "too_long":
         return f"{_count(given, context)} given, at most {context['max_length']} allowed", None
-    text = str(detail["msg"])
-    for noise in ("Value error, ", "Assertion failed, "):
-        text = text.removeprefix(noise)
+    text = re.sub("^(Value error|Assertion failed), ", "", str(detail["msg"]))
     if text.startswith("Input should be"):
         text = f"{_quote(given)} {text[6:]}" if _is_scalar(given) else text
     return text[:1].lower() + text[1:].rstrip("."), None
@@ -457,10 +458,6 @@ def _allowed(detail: Mapping[str, Any]) -> str:
 def _words(allowed: str) -> list[str]:
     """Return the words of a list such as ``'a', 'b' or 'c'``."""
     return re.findall(r"'([^']*)'", allowed)
-
-
-def _numbers(allowed: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", allowed)]
 
 
 def _near(given: object, words: Sequence[str]) -> str | None:

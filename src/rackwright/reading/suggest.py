@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
+_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _LONGEST = 128
 """Longest text that is compared; beyond it, comparing costs more than it helps."""
 
@@ -18,7 +20,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str | None:
 def nearest(given: str, known: Iterable[str]) -> str | None:
     """Return the one of ``known`` that ``given`` is most like, or None when nothing is near.
 
-    Case, and ``-`` for ``_``, make no difference.
+    Case, ``-`` for ``_`` and leading zeros make no difference.
     """
     if len(given) > _LONGEST:
         return None
@@ -41,4 +43,4 @@ def similar(one: str, other: str) -> bool:
 
 
 def _fold(word: str) -> str:
-    return word.lower().replace("-", "_")
+    return _ZEROS.sub("", word.lower().replace("-", "_"))

@@ -7,6 +7,7 @@ import re
 import yaml
 
 from rackwright.errors import Location, SpecError
+from rackwright.reading import cures
 
 DEEPEST = 64
 """Levels of a document that are accepted."""
@@ -15,11 +16,11 @@ _CONTROL = re.compile(
     r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufeff\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _QUOTE = "put the text in quotes"
-NO_VARIABLES = "variables such as '{{ nodes }}' and '${NODES}' are not replaced: write the value"
 _CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
-_VARIABLE = re.compile(r"\$\{\w|\{\{")
 _AFTER_QUOTES = re.compile(r""":\s+(?:"[^"]*"|'[^']*')[ \t]*[^\s,#}\]:][^,}\]]*$""")
+NO_WORD = "a key is a single word"
 _WORDS: tuple[tuple[str, str, str | None], ...] = (
+    (NO_WORD, NO_WORD, None),
     ("tab character", "a tab is not an indentation", "indent with spaces"),
     (
         "could not find expected ':'",
@@ -118,8 +119,8 @@ def syntax_error(error: yaml.YAMLError, text: str, name: str) -> SpecError:
     if at_mark == "\t":
         return SpecError("a tab is not an indentation", hint="indent with spaces", location=where)
     row = text.splitlines()[mark.line] if mark and mark.line < len(text.splitlines()) else ""
-    if _VARIABLE.search(row):
-        return SpecError("a variable is not a value", hint=NO_VARIABLES, location=where)
+    if (cure := cures.of_variable(row)) and "{" in cure:
+        return SpecError("a variable is not a value", hint=cure, location=where)
     if at_mark == "?" and "mapping keys are not allowed" in problem:
         hint = "leave the key out while the value is not known"
         return SpecError("'?' is not a value", hint=hint, location=where)

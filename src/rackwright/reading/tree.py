@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,18 @@ class Item:
     def location(self) -> Location:
         """Position of its first character."""
         return Location(self.file, self.line, self.column)
+
+    def leaves(self, *, but: str = "") -> Iterator[Item]:
+        """Yield the scalars in it, those of the key ``but`` left out."""
+        if isinstance(self.value, dict):
+            for key, entry in self.value.items():
+                if key != but:
+                    yield from entry.item.leaves(but=but)
+        elif isinstance(self.value, list):
+            for child in self.value:
+                yield from child.leaves(but=but)
+        else:
+            yield self
 
 
 class KeyValue:

@@ -31,7 +31,7 @@ from yaml import (
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.reading.suggest import nearest
-from rackwright.reading.syntax_errors import DEEPEST, NO_VARIABLES, TOO_DEEP, syntax_error
+from rackwright.reading.syntax_errors import DEEPEST, NO_WORD, TOO_DEEP, syntax_error
 from rackwright.reading.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
@@ -132,7 +132,7 @@ def _other_file(path: Path, error: OSError) -> str | None:
     if near is not None:
         return f"did you mean '{visible(str(folder / stems[near]))}'?"
     if path.name != "blueprint.yaml":
-        return None
+        return None if path.suffix else "name a blueprint, or a folder with a blueprint.yaml"
     beside = f"; the folder has {', '.join(documents[:5])}" if documents else ""
     return visible(f"'rackwright init FOLDER' writes a blueprint{beside}")
 
@@ -177,14 +177,15 @@ def read_text(text: str, name: str) -> Item:
     Raises:
         SpecErrors: it is empty, no YAML, or beyond the bounds.
     """
+    errors: list[SpecError] = []
     try:
         loader = _Loader(text)
         try:
-            return _Reader(name, loader.get_event).document()
+            return _Reader(name, loader.get_event, errors).document()
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        raise SpecErrors([syntax_error(error, text, name)]) from None
+        raise SpecErrors([*errors, syntax_error(error, text, name)]) from None
     except UnicodeError:
         raise SpecErrors([SpecError(f"'{visible(name)}' holds text that is not Unicode")]) from None
 
@@ -208,10 +209,10 @@ class _Anchor:
 class _Reader:
     """Makes the items of a document while it is parsed, and collects every mistake."""
 
-    def __init__(self, name: str, following: Callable[[], Any]) -> None:
+    def __init__(self, name: str, following: Callable[[], Any], errors: list[SpecError]) -> None:
         self._name = name
         self._following = following
-        self._errors: list[SpecError] = []
+        self._errors = errors
         self._nodes = 1
         self._deepest = 0
         # A large document repeats most of its words: each is looked at, and kept, once.
@@ -359,9 +360,10 @@ class _Reader:
                 if key == "<<" and kind is ScalarEvent and not event.style:
                     merged += tuple(self._merged(self._item(following(), depth)))
                     continue
-                if problem := "a key is a single word" if key is None else _key_problem(key):
-                    hint = NO_VARIABLES if key is None else None
-                    self._complain(problem, mark, hint)
+                if key is None:  # often a variable: its braces are a mapping inside a mapping
+                    raise yaml.MarkedYAMLError(problem=NO_WORD, problem_mark=mark)
+                if problem := _key_problem(key):
+                    self._complain(problem, mark)
                     self._item(following(), depth)
                     continue
                 known = keys[key] = key

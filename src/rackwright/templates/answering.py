@@ -7,7 +7,13 @@ from typing import Any
 
 from rackwright.errors import UsageError
 from rackwright.harmless import visible
-from rackwright.templates.questions import Answer, Question, checked_answer, typed_answer
+from rackwright.templates.questions import (
+    Answer,
+    AnswerError,
+    Question,
+    checked_answer,
+    typed_answer,
+)
 from rackwright.templating import TemplateError, render_text
 
 _NO = frozenset({"", "0", "false", "no", "none"})
@@ -52,7 +58,8 @@ class Answering:
         """Store an answer after its validation.
 
         Raises:
-            UsageError: the answer has the wrong type, is not one of the choices, or fails the validator.
+            AnswerError: it has the wrong type, is no choice, or the validator of the question
+                refuses it.
         """
         question = self._questions[name]
         value = checked_answer(name, question, answer)
@@ -60,14 +67,16 @@ class Answering:
         problem = self._text(name, question.validator).strip() if question.validator else ""
         if problem:
             del self.values[name]
-            raise UsageError(_refused(name, problem))
+            text = f"the answer to '{visible(name)}' is refused: {visible(problem)}"
+            raise AnswerError(name, text)
         self.answers[name] = value
 
     def take_all(self) -> None:
         """Store the given answers, and the defaults of the other questions.
 
         Raises:
-            UsageError: an answer is invalid, or a question has neither answer nor default.
+            AnswerError: an answer is refused.
+            UsageError: a question has neither answer nor default.
             TemplateError: a text of a question cannot be rendered.
         """
         missing: list[str] = []
@@ -106,7 +115,3 @@ class Answering:
 
     def _text(self, name: str, text: str) -> str:
         return render_text(text, f"the question '{name}'", self.values)
-
-
-def _refused(name: str, why: str) -> str:
-    return f"the answer to '{visible(name)}' is refused: {visible(why)}"

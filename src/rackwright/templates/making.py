@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.errors import SpecError, SpecErrors, UsageError
+from rackwright.errors import Location, SpecErrors, UsageError
 from rackwright.files import missing, named, undone
 from rackwright.templates.contents import RECORD_FOLDER
-from rackwright.templates.questions import Answer, check_answers
+from rackwright.templates.questions import Answer, AnswerError, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
 from rackwright.templates.source import Template, recorded
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
+    from rackwright.reading.tree import Tree
 
 BLUEPRINT = "blueprint.yaml"
 """Name of the blueprint among the files; the other YAML files are layers."""
@@ -90,7 +91,7 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     """
     if BLUEPRINT not in files:
         raise UsageError(f"the template has no '{BLUEPRINT}'")
-    return _digest(_plan_of(files, folder))
+    return _digest(_plan_of(_tree_of(files, folder), folder))
 
 
 def _digest(plan: Plan) -> str:
@@ -99,14 +100,12 @@ def _digest(plan: Plan) -> str:
     return catalogue_digest(plan)
 
 
-def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
-    """Return the plan of the blueprint among ``files``, with those of its layers that are among them.
+def _tree_of(files: Mapping[str, str], folder: Path) -> Tree:
+    """Return the document of the blueprint among ``files``, with the layers of it that are among them.
 
     Raises:
-        SpecErrors: the blueprint cannot be planned.
+        SpecErrors: it cannot be read.
     """
-    from rackwright.catalog.team import catalogue_for
-    from rackwright.plan.load import plan_tree
     from rackwright.reading.loader import take_layers, tree_of
     from rackwright.reading.yaml_reader import read_text
 
@@ -114,7 +113,19 @@ def _plan_of(files: Mapping[str, str], folder: Path) -> Plan:
     base = read_text(files[BLUEPRINT], str(path))
     names = {folder / name: text for name, text in files.items()}
     own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
-    return plan_tree(tree_of([base, *own]), catalogue_for(path)).plan
+    return tree_of([base, *own])
+
+
+def _plan_of(tree: Tree, folder: Path) -> Plan:
+    """Return the plan of the blueprint in ``folder``.
+
+    Raises:
+        SpecErrors: it cannot be planned.
+    """
+    from rackwright.catalog.team import catalogue_for
+    from rackwright.plan.load import plan_tree
+
+    return plan_tree(tree, catalogue_for(folder / BLUEPRINT)).plan
 
 
 def _plan_of_answers(
@@ -127,18 +138,19 @@ def _plan_of_answers(
     """
     if BLUEPRINT not in files or not given:
         return None
+    texts: dict[Location | None, str] = {}
     try:
-        return _plan_of(files, folder)
+        tree = _tree_of(files, folder)
+        texts.update((leaf.location, str(leaf.value)) for leaf in tree.root.leaves())
+        return _plan_of(tree, folder)
     except SpecErrors as error:
-        wrong: list[SpecError] = []
+        wrong: list[AnswerError] = []
         for mistake in error.errors:
-            # Errors name the field of the blueprint. Find the answer by its value, to name the question instead.
-            quoted = re.search(r": '([^']+)' ", mistake.summary)
-            value = quoted[1].partition(" ")[0] if quoted else None
-            names = [name for name, answer in given.items() if f"{answer}" == value]
-            if names:
+            value = texts.get(mistake.location, "")
+            said = {value, value.partition(" ")[0]}  # with and without its unit
+            if names := [name for name, answer in given.items() if f"{answer}" in said]:
                 text = f"the answer to '{names[0]}' is refused: {mistake.summary}"
-                wrong.append(SpecError(text, hint=mistake.hint))
+                wrong.append(AnswerError(names[0], text, hint=mistake.hint))
         if wrong:
             raise SpecErrors(wrong) from None
         return None
@@ -170,5 +182,7 @@ def write_cluster(made: Made, folder: Path) -> list[Path]:
             write_kept(folder, made.kept)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
+        is_file = isinstance(error, (FileExistsError, NotADirectoryError))
+        hint = "name a folder: there is a file of this name" if is_file else None
+        raise UsageError(f"'{error.filename}' cannot be written: {reason}", hint=hint) from None
     return list(paths)

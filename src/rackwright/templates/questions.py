@@ -42,6 +42,20 @@ _QUESTION = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _OURS = frozenset({"_description", "_min_copier_version"})
 
 
+class AnswerError(UsageError, SpecError):
+    """A refused answer to a question of a template, on the command line or in a file.
+
+    Args:
+        question: its name.
+        summary: what is wrong.
+        hint: how to fix it.
+    """
+
+    def __init__(self, question: str, summary: str, *, hint: str | None = None) -> None:
+        super().__init__(summary, hint=hint)
+        self.question = question
+
+
 class Question(Model):
     """Question of a template."""
 
@@ -136,7 +150,8 @@ def check_answers(
         Given answers by question.
 
     Raises:
-        UsageError: an answer has no question, has the wrong type, or is not printable text on one line.
+        UsageError: the template does not ask for one of them.
+        AnswerError: the first one that is refused.
     """
     typed: dict[str, Answer] = {}
     for name, value in answers.items():
@@ -148,9 +163,10 @@ def check_answers(
                 hint=near or f"it asks for: {asked}",
             )
         if isinstance(value, str) and (len(value) > LONGEST_ANSWER or not value.isprintable()):
-            raise UsageError(
-                f"the answer to '{name}' must be printable text on one line of at most "
-                f"{LONGEST_ANSWER:,} characters"
+            raise AnswerError(
+                name,
+                f"the answer to '{name}' is no printable text on one line of at most "
+                f"{LONGEST_ANSWER:,} characters",
             )
         typed[name] = checked_answer(name, manifest.questions[name], value)
     return typed
@@ -160,7 +176,7 @@ def checked_answer(name: str, question: Question, value: Answer) -> Answer:
     """Return an answer in the type of its question, after comparison with the choices.
 
     Raises:
-        UsageError: the answer has another type, or is not one of the choices.
+        AnswerError: it is of another type, or no choice.
     """
     typed = typed_answer(name, question.type, value, question.unit)
     if question.choices is None:
@@ -168,7 +184,9 @@ def checked_answer(name: str, question: Question, value: Answer) -> Answer:
     choices = [typed_answer(name, question.type, one) for one in question.choices]
     if typed not in choices:
         listed = ", ".join(map(str, choices))
-        raise UsageError(f"the answer to '{visible(name)}' is refused: choose one of {listed}")
+        raise AnswerError(
+            name, f"the answer to '{visible(name)}' is refused: choose one of {listed}"
+        )
     return typed
 
 
@@ -176,7 +194,7 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
     """Return an answer in the type of its question.
 
     Raises:
-        UsageError: the answer cannot be converted.
+        AnswerError: it cannot be one.
     """
     given = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if kind == "str":
@@ -198,8 +216,10 @@ def typed_answer(name: str, kind: str, value: Answer, unit: str | None = None) -
     wanted += f" in {unit}" if unit is not None else ""
     if kind != "bool":
         number: object = value if isinstance(value, float) else text
-        hint = hint or cures.of_number(number, whole=kind == "int")
-    raise UsageError(
+        cure = cures.of_unknown(text) or cures.of_variable(text)
+        hint = cure or hint or cures.of_number(number, whole=kind == "int")
+    raise AnswerError(
+        name,
         f"the answer to '{name}' must be {wanted}, got '{visible(given)}'",
         hint=None if hint is None else visible(hint),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.templates.answering import Answering
-from rackwright.templates.questions import SUFFIX, Question
+from rackwright.templates.questions import SUFFIX, AnswerError, Question
 from rackwright.templating import render_text
 
 _MEMORY = 1024**3
@@ -27,7 +27,8 @@ def main() -> int:
     except MemoryError:
         said = {"failed": "it needs more memory than a template may"}
     except UsageError as error:
-        said = {"refused": error.summary, "hint": error.hint}
+        question = error.question if isinstance(error, AnswerError) else None
+        said = {"refused": error.summary, "hint": error.hint, "question": question}
     except RackwrightError as error:
         said = {"failed": error.summary}
     json.dump(said, sys.stdout)

@@ -20,7 +20,7 @@ from typing import Any
 from rackwright.errors import UsageError
 from rackwright.harmless import visible
 from rackwright.templates.contents import TemplateContentError, text_of
-from rackwright.templates.questions import MANIFEST, SUFFIX, Answer, Manifest
+from rackwright.templates.questions import MANIFEST, SUFFIX, Answer, AnswerError, Manifest
 from rackwright.templating import refuse_unbounded
 
 TEST_FILE = "template-test.yaml"
@@ -63,9 +63,10 @@ def render_template(
         offered: additional values that the template may use.
 
     Raises:
-        TemplateContentError: a file cannot be rendered within the limits, or two files have the same name.
-        TemplateError: a file has a forbidden construct.
-        UsageError: an answer is invalid.
+        TemplateContentError: a file cannot be rendered within bounds, or two make the same one.
+        TemplateError: a file has a construct that is not allowed.
+        AnswerError: an answer is refused.
+        UsageError: an answer is missing.
     """
     sources: dict[str, str] = {}
     made = set()
@@ -101,12 +102,14 @@ def _render(task: str) -> Rendered:
 
     Raises:
         TemplateContentError: the template cannot be rendered.
-        UsageError: an answer is invalid, or a question without a default has no answer.
+        AnswerError: an answer is refused.
+        UsageError: a question without a default has no answer.
     """
     with tempfile.TemporaryDirectory(prefix="rackwright-template-") as folder:
         said = _start(Path(folder), task)
     if "refused" in said:
-        raise UsageError(str(said["refused"]), hint=said.get("hint"))
+        text, hint, question = str(said["refused"]), said["hint"], said["question"]
+        raise AnswerError(question, text, hint=hint) if question else UsageError(text, hint=hint)
     if "failed" in said:
         reason = visible(str(said["failed"]))
         raise TemplateContentError(f"the template cannot be rendered: {reason}")

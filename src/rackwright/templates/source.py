@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -22,7 +23,7 @@ from urllib.parse import urlsplit
 from rackwright import __version__
 from rackwright.errors import PolicyLoadError, UsageError
 from rackwright.harmless import visible
-from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.suggest import nearest, similar
 from rackwright.resources import bundled
 from rackwright.team.digest import digest_of
 from rackwright.team.installed import installed_folder
@@ -150,12 +151,24 @@ def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
         return Template(source, None, None, read_folder(beside / source.at))
     known = built_in_names()
     if source.at not in known:
-        near = did_you_mean(source.at, known)
         raise UsageError(
             f"there is no blueprint template '{visible(source.at)}'",
-            hint=near or f"there are: {', '.join(known)}; a folder is written with a '/'",
+            hint=_other_template(source.at, known)
+            or f"there are: {', '.join(known)}; a folder is written with a '/'",
         )
     return Template(source, __version__, None, read_folder(_built_in() / source.at))
+
+
+def _other_template(name: str, known: Sequence[str]) -> str | None:
+    """Return the hint for an unknown template: a slip of the pen, or those that share most of its words."""
+    near, words = nearest(name, known), set(re.split("[-_ ]", name.lower()))
+    if near is None or not similar(name, near):
+        shared = {other: len(words.intersection(other.split("-"))) for other in known}
+        best = max(shared.values(), default=0)
+        likely = [f"'{other}'" for other, count in shared.items() if best and count == best]
+        if likely:
+            return f"did you mean {' or '.join(likely)}?"
+    return None if near is None else f"did you mean '{near}'?"
 
 
 def built_in_names() -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
 from rackwright.inventory.inventory import build_inventory
+from rackwright.plan.facts import superseded
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
@@ -33,7 +34,7 @@ class Tried:
     Attributes:
         name: of the case.
         exit_code: 0 where everything passes.
-        told: what does not, each in a line.
+        told: what does not, and facts that the catalogue has by now, each in a line.
         lines: of the blueprint, that say something.
         full_lines: of its full form.
         examples: values that are marked as examples.
@@ -95,6 +96,7 @@ def _judged(template: Template, name: str, answers: Mapping[str, Answer], folder
     report = check_blueprint(path)
     open_results = [r for r in report.results if r.outcome in _OPEN and not r.preview]
     loaded = load_plan(path)
+    facts = [(fact, superseded(fact, loaded.plan.catalogue)) for fact in loaded.plan.facts]
     refused = int(report.exit_code)
     if open_results and refused == ExitCode.CLEAN:  # what is advisory does not block a blueprint
         unknown = all(result.outcome is Outcome.UNKNOWN for result in open_results)
@@ -102,10 +104,13 @@ def _judged(template: Template, name: str, answers: Mapping[str, Answer], folder
     return Tried(
         name,
         refused,
-        tuple(f"{r.policy} {r.outcome.value}: {r.message}" for r in open_results),
+        (
+            *(f"{r.policy} {r.outcome.value}: {r.message}" for r in open_results),
+            *(f"{fact.product}: {fact.field}: {text}" for fact, text in facts if text),
+        ),
         lines=said_lines(path.read_text(encoding="utf-8")),
         full_lines=said_lines(full_yaml(loaded, BLUEPRINT)),
-        examples=sum(1 for fact in loaded.plan.facts if fact.is_example)
+        examples=sum(1 for fact, text in facts if fact.is_example and not text)
         + sum(example_values(loaded).values()),
         files=len(generate(loaded.plan)),
         hosts=sum(1 for _ in build_inventory(loaded.plan)["_meta"]["hostvars"]),

@@ -14,6 +14,8 @@ from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.render.blueprints import find_template
 from rackwright.templates.questions import typed_answer
+from template_support import V1, write_files
+from wrong_inputs import BASE
 
 CONCEPT = {
     "altitude": "30 m",
@@ -182,3 +184,32 @@ def test_record_of_another_cluster_is_no_file_of_answers(tmp_path: Path) -> None
         f"{record}:", "does not ask for 'template'", "write the answers at the top of the file"
     )
     assert not (tmp_path / "hall").exists()
+
+
+def test_wrong_answer_of_the_command_line_has_no_place_in_the_file_of_answers(
+    tmp_path: Path,
+) -> None:
+    """The file was named, where the right answer was."""
+    folder = write_files(tmp_path / "t", V1)
+    (tmp_path / "a.yaml").write_text("count: 4\n", encoding="utf-8")
+    words = ("init", "room", "--template", str(folder), "--answers", "a.yaml")
+    ended = run_here(tmp_path, *words, "--set", "count=41")
+    ended.refused("error: the answer to 'count' is refused: from 1 to 40")
+    assert "a.yaml" not in ended.err
+
+
+def test_answer_that_the_blueprint_refuses_is_found_by_its_place(tmp_path: Path) -> None:
+    """It was found by the first word in quotes of the message: here by the unit, which no answer is."""
+    folder = write_files(
+        tmp_path / "t",
+        {
+            "copier.yml": "name: {help: a, default: atlas}\nrise: {help: b, default: 14 K}\n",
+            "blueprint.yaml.j2": BASE.replace("name: atlas", "name: {{ name }}").replace(
+                "temperature_rise: 14 K", "temperature_rise: {{ rise }}"
+            ),
+        },
+    )
+    (tmp_path / "a.yaml").write_text("name: hall\nrise: -3 bar\n", encoding="utf-8")
+    words = ("init", "room", "--template", str(folder), "--answers", "a.yaml")
+    run_here(tmp_path, *words).refused("a.yaml:2:7: the answer to 'rise' is refused: ")
+    assert not (tmp_path / "room").exists()

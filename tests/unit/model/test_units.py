@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from known import known
 from rackwright.model import units
 from rackwright.model.base import Model
+from rackwright.model.unit_words import spelled
 
 DIMENSIONS = {
     name: value for name, value in vars(units).items() if isinstance(value, units.Dimension)
@@ -362,3 +363,66 @@ def test_bare_number_is_not_taken_for_the_largest_unit_alone():
     for name, words in (("LENGTH", "'270 m' or '270 mm'"), ("CURRENT", "'270 A' or '270 kA'")):
         with pytest.raises(ValueError, match=f"write it like {words}$"):
             DIMENSIONS[name].parse("270")
+
+
+@pytest.mark.parametrize(
+    ("text", "area"),
+    [
+        ("6 AWG", "13.3"),
+        ("AWG 14", "2.081"),
+        ("#2 AWG", "33.63"),
+        ("4/0", "107.2"),
+        ("AWG 1/0", "53.48"),
+        ("10 ga", "5.261"),
+    ],
+)
+def test_size_of_the_american_wire_gauge_is_given_in_square_millimetres(text, area):
+    """'4/0 AWG' was the unit '/0 AWG'. Sizes as in the table of ASTM B258."""
+    with pytest.raises(ValueError, match="American Wire Gauge") as caught:
+        units.CROSS_SECTION.parse(text)
+    assert str(caught.value).endswith(f"; write '{area} mm2'")
+
+
+def test_mcm_is_kcmil():
+    with pytest.raises(ValueError, match="'250 MCM' is '250 kcmil'"):
+        units.CROSS_SECTION.parse("250 MCM")
+
+
+@pytest.mark.parametrize("text", ["35", "5/0", "41 AWG mm2", "AWG"])
+def test_what_is_no_gauge_is_not_taken_for_one(text):
+    with pytest.raises(ValueError, match=r"cross-section|has no unit") as caught:
+        units.CROSS_SECTION.parse(text)
+    assert "American" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "meant"),
+    [
+        ("LENGTH", "thirty", "'30 m' or '30 mm'"),
+        ("LENGTH", "thirty metres", "'30 m'"),
+        ("POWER", "one hundred and ten kilowatts", "'110 kW'"),
+        ("POWER", "two thousand forty", "'2040 kW' or '2040 W'"),
+        ("MASS", "forty-two stone", "'42 kg'"),
+        ("FRACTION", "eighty percent", "'80 %'"),
+    ],
+)
+def test_number_in_words_is_given_in_digits(dimension, text, meant):
+    with pytest.raises(ValueError, match="is not a") as caught:
+        DIMENSIONS[dimension].parse(text)
+    assert str(caught.value).endswith(f"write it like {meant}")
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "rest"),
+    [
+        ("sixty-four", 64, ""),
+        ("Three hundred", 300, ""),
+        ("one hundred and twenty eight racks", 128, "racks"),
+        ("ten four", 10, "four"),
+        ("and", None, "and"),
+        ("hundred", None, "hundred"),
+        ("30 m", None, "30 m"),
+    ],
+)
+def test_number_in_words_ends_where_its_words_end(text, number, rest):
+    assert spelled(text) == (number, rest)

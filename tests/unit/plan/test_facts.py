@@ -85,17 +85,87 @@ def test_a_fact_takes_the_place_of_a_number_that_no_one_read(top: Path, known: s
     assert node.weight.value == 118.0
 
 
+def knows_weight(top: Path, value: str, confidence: str = "official") -> None:
+    """The catalogue learns the weight of the server."""
+    server = a_server(weight={"value": value, "source": "sheet"})
+    server["sources"]["sheet"] = {"title": "Sheet", "date": "2026-01-01", "confidence": confidence}
+    write(top, SERVER, server)
+
+
+def notice_of_the_fact(plan: LoadedPlan) -> str:
+    report = check_plan(plan, only=["RACK-002"])
+    assert report.hygiene is not None
+    (notice,) = report.hygiene.notices
+    assert notice.kind is NoticeKind.STATED
+    assert not notice.problem
+    return notice.message
+
+
+@pytest.mark.parametrize("value", ["118 kg", "260.1 lb", "118.3 kg"])
+@pytest.mark.parametrize("confidence", ["official", "example"])
+def test_fact_that_agrees_with_the_catalogue_is_remarked_and_has_no_effect(
+    top: Path, value: str, confidence: str
+) -> None:
+    """A blueprint was refused once the catalogue learned a number: an upgrade broke three templates."""
+    knows_weight(top, "118 kg")
+    plan = loaded(top, a_fact(value=value, confidence=confidence))
+    assert plan.plan.catalogue.get(Node, "acme-8x") == loaded(top).plan.catalogue.get(
+        Node, "acme-8x"
+    )
+    assert notice_of_the_fact(plan) == (
+        f"'{value}' has no effect: the catalogue has '118 kg' from 'Sheet' (2026-01-01, official); "
+        "remove the fact"
+    )
+
+
 @pytest.mark.parametrize(
     ("known", "stated"),
     [("official", "official"), ("secondary", "official"), ("common", "example")],
 )
-def test_a_fact_leaves_a_number_that_is_no_worse_founded(
+def test_fact_that_is_more_careful_than_the_catalogue_is_remarked_and_has_no_effect(
     top: Path, known: str, stated: str
 ) -> None:
-    server = a_server(weight={"value": "90 kg", "source": "sheet"})
-    server["sources"]["sheet"] = {"title": "Sheet", "date": "2026-01-01", "confidence": known}
-    write(top, SERVER, server)
-    assert "the catalogue knows 'weight'" in refusal(top, a_fact(confidence=stated))
+    knows_weight(top, "90 kg", known)
+    plan = loaded(top, a_fact(confidence=stated))
+    node = plan.plan.catalogue.get(Node, "acme-8x")
+    assert node.weight is not None
+    assert node.weight.value == 90
+    assert notice_of_the_fact(plan).startswith("'118 kg' has no effect: the catalogue has '90 kg'")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "known"),
+    [
+        ("weight", "117 kg", "118 kg"),
+        ("max_power", "10.1 kW", "10200 W"),
+        ("inlet_max", "36 °C", "30 °C"),
+        ("power_supplies.full_performance", 3, "4"),
+    ],
+)
+def test_fact_that_is_bolder_than_the_catalogue_is_refused_with_both_numbers(
+    top: Path, field: str, value: str | int, known: str
+) -> None:
+    knows_weight(top, "118 kg")
+    text = refusal(top, a_fact(field=field, value=value))
+    assert f"the catalogue knows '{field}' of 'acme-8x': {known}; the fact says {value}" in text
+    assert "hint: remove the fact, or write an entry of your own" in text
+
+
+@pytest.mark.parametrize("value", ["1 TiB", "4 TiB"])
+def test_fact_is_refused_either_way_where_every_other_number_can_help(
+    top: Path, value: str
+) -> None:
+    stated = a_fact(field="host_memory", value=value)
+    assert "the catalogue knows 'host_memory' of 'acme-8x'" in refusal(top, stated)
+    known = a_server()["host_memory"]["value"]
+    assert loaded(top, {**stated, "value": known}).plan.facts
+
+
+def test_fact_of_a_word_agrees_or_is_refused(top: Path) -> None:
+    write(top, SERVER, a_server())
+    stated = a_fact(field="power_supplies.inlet", value="C20")
+    assert loaded(top, stated).plan.facts
+    assert "knows 'power_supplies.inlet'" in refusal(top, {**stated, "value": "C14"})
 
 
 def _outcomes(top: Path, rule: str, *facts: dict[str, Any]) -> list[str]:

@@ -202,7 +202,7 @@ def test_a_long_value_is_cut_in_its_message():
 @pytest.mark.parametrize("variable", ["{{ site }}", "${SITE}", "{% if x %}"])
 def test_variable_in_a_name_gets_no_guess_with_dashes_in_its_place(variable):
     hints = [error.hint for error in errors_of(f'name: "hall-{variable}"\n')]
-    assert f"nothing is put in for '{variable}': write the value itself" in hints
+    assert f"'{variable}' is not replaced: write the value" in hints
 
 
 def tree_of(text: str) -> Tree:

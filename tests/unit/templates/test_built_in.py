@@ -20,7 +20,7 @@ NAMES = [template.name for template in list_templates()]
 @pytest.mark.parametrize("name", NAMES)
 def test_every_case_of_a_template_passes_and_the_table_says_how_long_it_is(name: str) -> None:
     tried = try_template(find_template(name))
-    assert [(one.name, one.told) for one in tried if one.exit_code] == []
+    assert [(one.name, one.told) for one in tried if one.exit_code or one.told] == []
     assert all(one.files and one.hosts for one in tried)
     table = (ROOT / "docs/templates.md").read_text(encoding="utf-8")
     for one in tried:

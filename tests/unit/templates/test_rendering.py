@@ -8,7 +8,7 @@ import pytest
 
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.templates import rendering
-from rackwright.templates.questions import Answer, read_manifest
+from rackwright.templates.questions import Answer, AnswerError, read_manifest
 from rackwright.templates.rendering import Rendered, render_template
 from template_support import COPIER, V1
 
@@ -63,8 +63,9 @@ def test_a_question_that_is_asked_and_not_answered_is_named_with_what_it_asks() 
     ],
 )
 def test_a_validator_and_choices_refuse_in_words(answers: dict[str, Answer], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(AnswerError, match=words) as caught:
         render(V1, answers)
+    assert [caught.value.question] == list(answers)
 
 
 @pytest.mark.parametrize(

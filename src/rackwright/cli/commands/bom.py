@@ -62,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     plan = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue).plan
     if not any(arguments.site in {None, one.name} for one in plan.onprem):
         named = "" if arguments.site is None else f" '{arguments.site}'"
-        raise UsageError(f"there is no bare-metal site{named} to buy for")
+        others = ", ".join(one.name for one in plan.onprem)
+        hint = f"the blueprint has: {others}" if others else None
+        raise UsageError(f"there is no bare-metal site{named} to buy for", hint=hint)
     lines = bill_of_materials(plan, arguments.site)
     if arguments.than is not None:
         rows = _changes(arguments.than, lines)

@@ -117,9 +117,11 @@ def _unrecognized(parser: argparse.ArgumentParser, left: str, usual: str) -> Usa
 
 
 def _near(word: str, known: Sequence[str]) -> str | None:
+    from rackwright.reading.cures import meant_word
     from rackwright.reading.suggest import did_you_mean
 
-    return did_you_mean(word, known)
+    meant = meant_word(word, known)
+    return f"did you mean '{meant}'?" if meant else did_you_mean(word, known)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -73,6 +72,9 @@ def _of_file(path: Path, template: Template | None) -> dict[str, Answer]:
     from rackwright.reading.loader import load_tree
     from rackwright.templates.questions import checked_answer
 
+    if path.suffix == ".csv":
+        hint = "'--questions FILE' writes the questions to a file to fill in"
+        raise UsageError(f"'{path}' is a table, not a file of answers", hint=hint)
     tree = load_tree(path)
     if not isinstance(tree.data, dict):
         raise UsageError(
@@ -110,16 +112,17 @@ def placed(error: RackwrightError, arguments: argparse.Namespace) -> RackwrightE
     """Return an error about answers with their places in the file of answers; any other as it is."""
     from rackwright.errors import SpecError, SpecErrors
     from rackwright.reading.loader import load_tree
+    from rackwright.templates.questions import AnswerError
 
     if arguments.answers is None:
         return error
     tree = load_tree(arguments.answers)
+    in_file = set(tree.data) - {pair.partition("=")[0] for pair in arguments.set}
     found: list[SpecError] = []
     for one in error.errors if isinstance(error, SpecErrors) else (error,):
-        about = re.match(r"the answer to '(\w+)'", one.summary)
-        if about is None or about[1] not in tree.data:
+        if not isinstance(one, AnswerError) or one.question not in in_file:
             return error
-        place = tree.locate((about[1],))
+        place = tree.locate((one.question,))
         found.append(SpecError(one.summary, hint=one.hint, location=place))
     return SpecErrors(found)
 

@@ -253,7 +253,8 @@ def write_file(path: Path, text: str | bytes | Iterable[str]) -> None:
         with draft(path) as partial:
             _write(partial, parts)
     except OSError as error:
-        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"'{path}' cannot be written: {reason}") from None
 
 
 def _write(path: Path, parts: bytes | Iterable[str]) -> None:

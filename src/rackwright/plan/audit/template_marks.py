@@ -8,6 +8,7 @@ from typing import Any
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.reading import cures
 from rackwright.reading.tree import Path, Tree
 
 TEMPLATE_MARKS = ("{{", "{%", "{#")
@@ -27,7 +28,7 @@ def refuse_templates(tree: Tree) -> None:
     errors = [
         SpecError(
             f"{tree.describe(path)}: '{visible(text)}' holds '{mark}', which is a template to Ansible",
-            hint="write it without '{{', '{%' and '{#'",
+            hint=cures.of_variable(text),
             location=tree.locate(path),
         )
         for path, text, mark in _marked(tree.data, ())

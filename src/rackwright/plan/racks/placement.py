@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,6 +20,9 @@ MOST_PER_RACK = 200
 """Devices of one rack; a rack of 48 to 60 units has no room for more."""
 MOST_CLASSES = 2_000
 """Kinds of racks of one site; the work of a plan grows with them."""
+
+_JOINED = re.compile(r"(\D*)(\d+)-\1(\d+)")
+"""Two names of racks that were meant as a range, like ``c01-c16``."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,11 @@ def _fill(
     racks = listed(load.group.racks)
     if strange := [rack for rack in racks if rack not in known]:
         message = f"there is no rack '{strange[0]}' in this site"
+        joined = next(filter(None, map(_JOINED.fullmatch, sorted(known))), None)
         hint = did_you_mean(strange[0], known)
+        if joined:
+            meant = f"{joined[1]}[{joined[2]}-{joined[3]}]"
+            hint = f"'{joined[0]}' is the name of one rack: a range is written '{meant}'"
         problems.append(PlanProblem((*load.path, "racks"), message, hint))
         return
     units = by_rack(load.group.units)

@@ -386,6 +386,26 @@ def test_a_measured_number_that_a_change_takes_out_is_the_base_s(pull: Pull) -> 
     assert "'main' decides" in told["facts.0.value"]
 
 
+@pytest.mark.parametrize("value", ["10.2 kW", "11 kW"])
+def test_fact_that_a_newer_catalogue_supersedes_holds_no_change_up(pull: Pull, value: str) -> None:
+    superseded = MEASURED | {"product": "dgx-h100", "value": value}
+    pull.open(a_site(), facts=[superseded])
+    assert pull.judge() == 0
+    pull.write(a_site(), facts=[superseded], owner="another team")
+    assert pull.judge() == 0
+    pull.write(a_site(), facts=[superseded | {"value": "9 kW"}])
+    assert pull.judge() == 2
+
+
+def test_fact_that_a_change_states_of_a_known_number_changes_no_verdict(pull: Pull) -> None:
+    """An overdrawn site stays one, whatever a change states of its servers."""
+    pull.open(overdrawn())
+    assert pull.judge() == 5
+    for value in ("10.2 kW", "11 kW", "99 kW"):
+        pull.write(overdrawn(), facts=[MEASURED | {"product": "dgx-h100", "value": value}])
+        assert (pull.judge(), pull.alone()) == (5, 5)
+
+
 @pytest.mark.parametrize("product", ["dgx-h100", "gone-8x"])
 def test_a_fact_that_the_catalogue_does_not_take_any_more_may_be_taken_out(
     pull: Pull, product: str
