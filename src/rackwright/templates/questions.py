@@ -165,7 +165,7 @@ def check_answers(
         if isinstance(value, str) and (len(value) > LONGEST_ANSWER or not value.isprintable()):
             raise AnswerError(
                 name,
-                f"the answer to '{name}' is no printable text on one line of at most "
+                f"the answer to '{name}' must be printable text on one line of at most "
                 f"{LONGEST_ANSWER:,} characters",
             )
         typed[name] = checked_answer(name, manifest.questions[name], value)
