@@ -124,4 +124,5 @@ def gauge_area(text: str) -> float | None:
     if size is None:
         return None
     number = 1 - int(size[1]) if size[1] else int(size[2] or size[3])
-    return math.pi / 4 * (0.127 * 92 ** ((36 - number) / 39)) ** 2
+    diameter = 0.127 * math.pow(92, (36 - number) / 39)
+    return math.pi / 4 * diameter**2
