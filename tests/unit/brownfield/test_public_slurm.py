@@ -435,3 +435,10 @@ def test_acct_gather_conf_beside_slurm_conf_is_told(tmp_path: Path) -> None:
     text = "AcctGatherEnergyType=acct_gather_energy/ipmi\nNodeName=n1\nPartitionName=p Nodes=n1\n"
     made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
     assert any("EnergyIPMIFrequency=10" in notice.text for notice in made.notices)
+
+
+def test_boards_of_a_node_are_told(tmp_path: Path) -> None:
+    text = "NodeName=n1 Boards=2 SocketsPerBoard=2 CoresPerSocket=4\nPartitionName=p Nodes=n1\n"
+    made = take_over(tmp_path, {"slurm.conf": BEGIN + text})
+    assert made.data["scheduler"]["nodes"][0]["sockets"] == 4
+    assert any("'Boards=2' is left out" in notice.text for notice in made.notices)

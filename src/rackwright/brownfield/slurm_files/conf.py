@@ -181,6 +181,9 @@ class _Reader:
                               "write letters, digits, '-', '_' and '.'")  # fmt: skip
         each = {key: self._each(words[key], names, key, at) for key in _FOR_EACH if key in words}
         shape = shape_of(words, at)
+        if (boards := words.get("boards", "1")) != "1":
+            text = f"the nodes' 'Boards={boards}' is left out: their sockets are counted together"
+            self._notices.append(SourceNotice(text, at))
         extra = dict(shape.extra)
         for key, value in words.items():
             if key == "topology" and value:
