@@ -194,7 +194,11 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
         return f"write '{word[0]}'"
     if whole and (product := re.fullmatch(r"(\d{1,6})\s*[x×*]\s*(\d{1,6})", text, re.IGNORECASE)):
         return f"write '{int(product[1]) * int(product[2])}'"
-    if whole and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text)):
+    if (
+        whole
+        and name != "mtu"
+        and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text))
+    ):
         return f"write '{float(thousands[1]) * 1000:.0f}'"
     if re.fullmatch(r"\d+(\.\d+)?\s*(-|–|to|\.\.+|…)\s*\d+(\.\d+)?", text):
         return "write one number"

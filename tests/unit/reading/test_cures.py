@@ -104,6 +104,11 @@ def test_phases_in_words_are_one_of_the_choice(given):
     assert of_choice(given, "phases", [1, 3]) == "write '3'"
 
 
+def test_mtu_in_thousands_gets_no_number():
+    """A '4k' of InfiniBand is 4096."""
+    assert of_number("4k", whole=True, name="mtu") is None
+
+
 @pytest.mark.parametrize("given", ["2N", "N", "2 n"])
 def test_redundancy_of_whole_systems_is_no_number_of_spares(given):
     """'2N' was 'write 2, without a unit'."""
