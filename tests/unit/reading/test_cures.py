@@ -85,6 +85,7 @@ def test_list_or_amount_of_money_as_key_is_no_variable(tmp_path, new):
         ("64+", "write '64'"),
         ("N+1", None),
         ("8x8x2", None),
+        ("0x40", None),
         ("many", None),
     ],
 )
