@@ -131,7 +131,6 @@ ANSWERS = (
     "altitude: thirty\n",
     "nodes: 8x8\n",
     "nodes: '{{ nodes }}'\n",
-    "nodes: ?\n",
     "nodes: 33\n",
     "stage: build\n",
     "contract: 500 kVA\n",

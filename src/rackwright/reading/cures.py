@@ -88,6 +88,8 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 """A number with words that say how exact it is, or with a remark."""
+_ONE_WORD = frozenset({"group", "kind", "plugin", "reason"})
+"""Keys whose value people write alone, instead of the mapping around it."""
 _LONGEST = 128
 _VARIABLE = re.compile(
     r"\$?\{\{.*?(?:\}\}|$)|\{([%#]).*?(?:\1\}|$)|\$\{.*?(?:\}|$)|\$[A-Za-z_]\w*|<[A-Za-z_ ]+>"
@@ -192,9 +194,15 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
         return "write '1'"
     if (word := spelled(text))[0] is not None and not word[1]:
         return f"write '{word[0]}'"
-    if whole and (product := re.fullmatch(r"(\d{1,6})\s*[x×*]\s*(\d{1,6})", text, re.IGNORECASE)):
+    if whole and (
+        product := re.fullmatch(r"([1-9]\d{0,5})\s*[x×*]\s*([1-9]\d{0,5})", text, re.IGNORECASE)
+    ):
         return f"write '{int(product[1]) * int(product[2])}'"
-    if whole and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text)):
+    if (
+        whole
+        and name != "mtu"
+        and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text))
+    ):
         return f"write '{float(thousands[1]) * 1000:.0f}'"
     if re.fullmatch(r"\d+(\.\d+)?\s*(-|–|to|\.\.+|…)\s*\d+(\.\d+)?", text):
         return "write one number"
@@ -218,7 +226,7 @@ def of_mapping(given: object, name: str, wanted: Sequence[str]) -> str | None:
         return f"write '{{path: {given}}}'"
     if not wanted:
         return None
-    only = given if len(wanted) == 1 and isinstance(given, str) else "…"
+    only = given if len(wanted) == 1 and wanted[0] in _ONE_WORD and isinstance(given, str) else "…"
     inner = ", ".join(f"{key}: {only}" for key in wanted[:4])
     return f"write '{name}: {{{inner}}}'" if name else f"write '{{{inner}}}'"
 
@@ -235,7 +243,8 @@ def of_list(given: object, name: str, wanted: Sequence[str]) -> str | None:
             return f"begin each item with '- ', as in '- {wanted[0]}: …'"
         return f"write '{name}: [{', '.join(map(str, given))}]'" if given else None
     if wanted:
-        only = given if len(wanted) == 1 and isinstance(given, str) else "…"
+        is_word = len(wanted) == 1 and wanted[0] in _ONE_WORD and isinstance(given, str)
+        only = given if is_word else "…"
         return f"write '{name}: [{{{', '.join(f'{key}: {only}' for key in wanted[:4])}}}]'"
     if isinstance(given, (str, int, float)) and not isinstance(given, bool):
         short = re.fullmatch(r"\w{1,3}( ?[/+&] ?\w{1,3})+", str(given))  # and no path

@@ -85,6 +85,7 @@ def test_list_or_amount_of_money_as_key_is_no_variable(tmp_path, new):
         ("64+", "write '64'"),
         ("N+1", None),
         ("8x8x2", None),
+        ("0x40", None),
         ("many", None),
     ],
 )
@@ -102,6 +103,11 @@ def test_number_that_is_not_whole_is_no_product(given, cure):
 @pytest.mark.parametrize("given", ["three", "three-phase", "3-phase", "3~"])
 def test_phases_in_words_are_one_of_the_choice(given):
     assert of_choice(given, "phases", [1, 3]) == "write '3'"
+
+
+def test_mtu_in_thousands_gets_no_number():
+    """A '4k' of InfiniBand is 4096."""
+    assert of_number("4k", whole=True, name="mtu") is None
 
 
 @pytest.mark.parametrize("given", ["2N", "N", "2 n"])
