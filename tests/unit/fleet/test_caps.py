@@ -98,7 +98,7 @@ def test_classes_give_way_in_their_order() -> None:
 def test_a_target_below_the_lowest_limits_is_refused() -> None:
     made = caps(PowerBudget(site_w=400_000), classes(batch=64))
     assert made.caps == ()
-    assert made.refused.startswith("site sjc1 draws 594.1 kW with every node")
+    assert made.refused.startswith("site sjc1 draws 594.1 kW with every limitable node")
     assert "the target is 400.0 kW" in made.refused
 
 
