@@ -20,6 +20,7 @@ from rackwright.cli.options.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.extras import missing_extra
+from rackwright.interrupts import keep_interrupts
 from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
@@ -244,6 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; its exit code."""
     if arguments is None:  # this process is ours, to its last traceback
         guard()
+        keep_interrupts()
         try:
             return _main(sys.argv[1:], ends=True)
         except Exception:  # noqa: BLE001 - shown whole, which only --debug asks for
