@@ -83,6 +83,8 @@ _OTHER_FIELD: Mapping[str, tuple[str, frozenset[str]]] = {
 """Field that the value of another one is meant for."""
 OTHER_FILE = "'rackwright init FOLDER --from FILE' reads sheets and files of other tools"
 """Cure for a file that is no document."""
+_BY_1024 = frozenset({"mtu", "sequence"})
+"""Fields whose '4k' may well be 4096, so that no number is offered."""
 _ABOUT = re.compile(
     r"(?:(?:~|≈|[<>]=?|≤|≥|=|about|approx\.?|ca\.|circa|at least|at most|up to)\s*)?(\d+(?:\.\d+)?)\s*(?:\+|\(.*\))?",
     re.IGNORECASE,
@@ -200,7 +202,7 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
         return f"write '{int(product[1]) * int(product[2])}'"
     if (
         whole
-        and name != "mtu"
+        and name not in _BY_1024
         and (thousands := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*[kK]", text))
     ):
         return f"write '{float(thousands[1]) * 1000:.0f}'"

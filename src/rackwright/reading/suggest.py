@@ -28,6 +28,9 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
     key = _fold(given)
     if key in folded:
         return folded[key]
+    unpadded = {_ZEROS.sub("", fold): word for fold, word in folded.items()}
+    if (same := unpadded.get(_ZEROS.sub("", key))) is not None:
+        return same
     near = difflib.get_close_matches(key, folded, n=1, cutoff=0.6)
     return folded[near[0]] if near else None
 
@@ -43,4 +46,4 @@ def similar(one: str, other: str) -> bool:
 
 
 def _fold(word: str) -> str:
-    return _ZEROS.sub("", word.lower().replace("-", "_"))
+    return word.lower().replace("-", "_")

@@ -136,7 +136,7 @@ def test_answers_come_from_a_file_and_from_the_line(
         ("a: &a [x, x]\nb: &b [*a, *a]\nname: [*b, *b]\n", ""),
         ("count: 41\n", "the answer to 'count' is refused: from 1 to 40"),
         ("count: many\n", "the answer to 'count' must be a whole number, got 'many'"),
-        ('name: "a\\nb"\n', "no printable text on one line"),
+        ('name: "a\\nb"\n', "must be printable text on one line"),
     ],
 )
 def test_hostile_answers_are_refused_and_nothing_is_written(

@@ -105,9 +105,10 @@ def test_phases_in_words_are_one_of_the_choice(given):
     assert of_choice(given, "phases", [1, 3]) == "write '3'"
 
 
-def test_mtu_in_thousands_gets_no_number():
-    """A '4k' of InfiniBand is 4096."""
-    assert of_number("4k", whole=True, name="mtu") is None
+@pytest.mark.parametrize("name", ["mtu", "sequence"])
+def test_thousands_that_may_be_of_1024_get_no_number(name):
+    """A '4k' of InfiniBand and of a model's context is 4096."""
+    assert of_number("4k", whole=True, name=name) is None
 
 
 @pytest.mark.parametrize("given", ["2N", "N", "2 n"])
