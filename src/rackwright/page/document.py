@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from rackwright.page.racks import Elevations
 from rackwright.page.site_views import view_site
 from rackwright.plan.base import Path as Place
 from rackwright.plan.cost.summary import NOT_COUNTED
-from rackwright.plan.derivation.written import steps
+from rackwright.plan.derivation.written import name_in_full
 from rackwright.plan.model import Plan
 from rackwright.policy.engine import Report
 from rackwright.report.cost import amount_text, cost_table
@@ -97,9 +98,7 @@ def render_page(
         "more_findings": max(0, len(rows) - MOST_FINDINGS),
         "change": None if comparison is None else view_change(comparison),
         "uncompared": None if uncompared is None else printable(uncompared),
-        "jobs": list(
-            job_views(plan, name_of or (lambda path: ".".join(steps(plan.blueprint, path))))
-        ),
+        "jobs": list(job_views(plan, name_of or partial(name_in_full, plan))),
         "measures": MEASURES,
         "sites": sites,
         "clouds": [

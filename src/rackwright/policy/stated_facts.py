@@ -15,7 +15,7 @@ from rackwright.policy.exception_report import Notice, NoticeKind
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
     """Yield one notice for each fact of a plan; those that are examples are told apart."""
     for number, fact in enumerate(judged.plan.facts):
-        superfluous = superseded(fact, judged.plan.catalogue)
+        superfluous = superseded(fact, judged.plan)
         text = superfluous or (
             f"'{fact.value}', which the catalogue has from no document: '{fact.source.strip()}' "
             f"({fact.date}, {fact.confidence})"

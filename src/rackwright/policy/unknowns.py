@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import Location
 from rackwright.plan.base import Path
-from rackwright.plan.derivation.written import steps
+from rackwright.plan.derivation.written import name_in_full
 from rackwright.plan.facts import takes
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Plan
@@ -62,7 +63,7 @@ class Remedies:
 
     def __init__(self, plan: Plan, locate: Locate, name_of: NameOf | None = None) -> None:
         self._plan, self._locate = plan, locate
-        self._name_of = name_of or (lambda path: ".".join(steps(plan.blueprint, path)))
+        self._name_of = name_of or partial(name_in_full, plan)
         self._made: dict[tuple[Field, ...], str] = {}
 
     def fix(self, missing: tuple[str, ...]) -> str | None:

@@ -96,7 +96,7 @@ def _judged(template: Template, name: str, answers: Mapping[str, Answer], folder
     report = check_blueprint(path)
     open_results = [r for r in report.results if r.outcome in _OPEN and not r.preview]
     loaded = load_plan(path)
-    facts = [(fact, superseded(fact, loaded.plan.catalogue)) for fact in loaded.plan.facts]
+    facts = [(fact, superseded(fact, loaded.plan)) for fact in loaded.plan.facts]
     refused = int(report.exit_code)
     if open_results and refused == ExitCode.CLEAN:  # what is advisory does not block a blueprint
         unknown = all(result.outcome is Outcome.UNKNOWN for result in open_results)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.plan.base import Path
 from rackwright.reading.tree import Item, Tree
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
 
 _NAMING = ("name", "kind", "product", "type")
 """Keys by which an entry of a list is told from the others, the best first."""
@@ -89,6 +92,11 @@ def _short(names: tuple[str, ...]) -> tuple[str, ...]:
         if names[index] == "racks" and names[index + 1] == "feeds":
             return (*names[:index], "power", *names[index + 3 :])
     return names
+
+
+def name_in_full(plan: Plan, path: Path) -> str:
+    """Return the name of a field in the full form of the blueprint of a plan."""
+    return ".".join(steps(plan.blueprint, path))
 
 
 def steps(value: Any, path: Path) -> list[str]:
