@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -25,9 +25,6 @@ from rackwright.model.field_kinds import marked_fields
 from rackwright.model.hardware import Confidence, Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
 from rackwright.reading.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from rackwright.plan.model import Plan
 
 _KEY = "facts of the blueprint: {}"
 """Name of the source of a number that a fact fills."""
@@ -129,14 +126,14 @@ def fill(entry: Entry, fact: ProductFact) -> Entry:
     return made.model_copy(update={"sources": {**entry.sources, key: source}})
 
 
-def superseded(fact: ProductFact, plan: Plan) -> str | None:
+def superseded(fact: ProductFact, catalogue: Catalogue) -> str | None:
     """Return the words about a fact whose number the catalogue has; None where the fact is used.
 
     Args:
-        fact: fact of the blueprint of the plan.
-        plan: plan of that blueprint.
+        fact: fact of a blueprint.
+        catalogue: catalogue with the facts of that blueprint.
     """
-    entry = plan.catalogue.get(*plan.catalogue.keys[fact.product])
+    entry = catalogue.get(*catalogue.keys[fact.product])
     known: Any = entry
     for part in fact.field.split("."):
         known = getattr(known, part)

@@ -57,6 +57,13 @@ class Plan(Expansion):
         return plan_names(self)
 
     @cached_property
+    def superseded_facts(self) -> tuple[str | None, ...]:
+        """By fact of the blueprint, the words about it where the catalogue has the number; None where it is used."""
+        from rackwright.plan.facts import superseded
+
+        return tuple(superseded(fact, self.catalogue) for fact in self.facts)
+
+    @cached_property
     def hosts(self) -> tuple[Host, ...]:
         """Every host of every site, in the order of the blueprint."""
         from rackwright.plan.host_list import list_hosts

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 
 from rackwright.errors import Location
 from rackwright.harmless import counted
-from rackwright.plan.facts import superseded
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.exception_report import Notice, NoticeKind
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
     """Yield one notice for each fact of a plan; those that are examples are told apart."""
-    for number, fact in enumerate(judged.plan.facts):
-        superfluous = superseded(fact, judged.plan)
+    told = zip(judged.plan.facts, judged.plan.superseded_facts, strict=True)
+    for number, (fact, superfluous) in enumerate(told):
         text = superfluous or (
             f"'{fact.value}', which the catalogue has from no document: '{fact.source.strip()}' "
             f"({fact.date}, {fact.confidence})"

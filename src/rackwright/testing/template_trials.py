@@ -11,7 +11,6 @@ from typing import Any
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
 from rackwright.inventory.inventory import build_inventory
-from rackwright.plan.facts import superseded
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
@@ -96,7 +95,7 @@ def _judged(template: Template, name: str, answers: Mapping[str, Answer], folder
     report = check_blueprint(path)
     open_results = [r for r in report.results if r.outcome in _OPEN and not r.preview]
     loaded = load_plan(path)
-    facts = [(fact, superseded(fact, loaded.plan)) for fact in loaded.plan.facts]
+    facts = list(zip(loaded.plan.facts, loaded.plan.superseded_facts, strict=True))
     refused = int(report.exit_code)
     if open_results and refused == ExitCode.CLEAN:  # what is advisory does not block a blueprint
         unknown = all(result.outcome is Outcome.UNKNOWN for result in open_results)
