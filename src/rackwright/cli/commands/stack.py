@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(storage_cost(loaded.plan.cost.lines, site.name))
     elif verb == "up":
         nodes.refuse_moved_subnets(loaded.plan, site.name, target)
-        _refuse_surplus(loaded, site, target, resumes=rolls and arguments.resume)
+        _refuse_surplus(loaded, site, target, resumes=arguments.resume)
         before = nodes.answers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = _up(arguments, loaded, site, target)
     else:
