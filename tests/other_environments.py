@@ -15,9 +15,11 @@ import subprocess
 import sys
 import tomllib
 import venv
+from importlib.metadata import distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from rackwright.errors import ExternalToolError
 from rackwright.files import cache_folder
@@ -54,7 +56,7 @@ python = "/opt/tests/bin/python"
 if not os.path.exists("/opt/tests/bin/pip"):  # made last: a run may have been killed before
     subprocess.run([sys.executable, "-m", "venv", "--clear", "/opt/tests"], check=True)
 install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-subprocess.run([*install, "--editable", ".[all,test]"], check=True)
+subprocess.run([*install, "-c", CONSTRAINTS, "--editable", ".[all,test]"], check=True)
 sys.exit(subprocess.run([python, "-m", "pytest", *WORDS]).returncode)
 """
 
@@ -93,16 +95,33 @@ def next_python() -> int:
     if os.geteuid() != 0:
         print("left out: to make a root file system needs root")
         return 0
+    constraints = ROOT / ".rackwright/next-python.txt"
+    constraints.parent.mkdir(exist_ok=True)
+    constraints.write_text("\n".join(installed()))
     key = hashlib.sha256("\n".join(PACKAGES).encode()).hexdigest()[:12]
     folder = cache_folder("tests") / f"{SUITE}-{key}"
     with turn(folder.with_suffix(".lock")):
         if not folder.exists():
             _debootstrap(folder)
-        code = f"WORDS = {_words()!r}\n{UNIT_TESTS}"
+        inside = Path("/mnt") / constraints.relative_to(ROOT)
+        code = f"WORDS = {_words()!r}\nCONSTRAINTS = {str(inside)!r}\n{UNIT_TESTS}"
         unshare = ("unshare", "--mount", "--propagation", "private", "sh", "-euc", INSIDE, "sh")
         command = (*unshare, str(folder), str(ROOT), code)
         environment = {**os.environ, "HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
         return subprocess.run(command, env=environment, check=False).returncode
+
+
+def installed() -> list[str]:
+    """Return the releases of this environment, as constraints for pip.
+
+    Without them pip tries older releases of one package after the other, and Python 3.13 builds few.
+    """
+    found = {
+        canonicalize_name(one.name): one.version
+        for one in distributions()
+        if canonicalize_name(one.name) != "rackwright"  # installed from the folder
+    }
+    return sorted(f"{name}=={version}" for name, version in found.items())
 
 
 def _debootstrap(folder: Path) -> None:

@@ -28,6 +28,15 @@ MODULES = "rackwright/cluster/plugins"
 KERNEL = "user-mode-linux"
 UNFIT = "ptrace set fp regs failed"
 """What it says where it has no room for the registers of a processor."""
+ALL_END_WITH_IT = (
+    *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
+    *("sh", "-c", '"$@"; exit $?', "sh"),
+)
+"""Before a command: nothing that it starts is left when it ends.
+
+The kernel's processes do not all end with it, and what one of them holds open keeps the root mounted.
+A namespace of process ids ends only when each process in it is gone.
+"""
 GUEST = """\
 #!/usr/bin/python3
 import json, os, subprocess
@@ -94,6 +103,7 @@ class OwnKernel:
             *("root=/dev/root", "rootfstype=hostfs", f"rootflags={self.root}", "rw", "quiet"),
             *("init=/steps/guest", "con=null", "con0=null,fd:1", "ssl=null", *words),
         ]
+        command = [*ALL_END_WITH_IT, *command]
         environment = {**os.environ, "TMPDIR": "/dev/shm"}
         with (self.folder / "console").open("w") as console:
             process = subprocess.Popen(
@@ -109,7 +119,6 @@ class OwnKernel:
             except subprocess.TimeoutExpired:
                 pass  # what was done until then is told below
             finally:
-                # Its processes do not all end with it.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
