@@ -61,7 +61,7 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -
     [
         (["chekc"], "did you mean 'check'?"),
         (["check"], "'blueprint.yaml' cannot be read"),
-        (["replace"], "are missing"),
+        (["replace"], "missing\n"),
         (["check", "x.yaml", "--formt", "json"], "there is no option '--formt'"),
         (["check", "x.yaml", "--json", "-v"], "has no effect"),
         (["check", "x.yaml", "--only", "PWR001"], "did you mean 'PWR-001'?"),
