@@ -23,6 +23,13 @@ from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.lost_creations.failures import FailedCreations
 from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress
+from rackwright.provision.record import (
+    is_provider,
+    recorded_outputs,
+    resources_of,
+    token,
+    unprotect,
+)
 from rackwright.provision.saved_plans import load_encryption, save_encryption
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
@@ -195,14 +202,13 @@ def status(site: Site, target: Target) -> list[StackOutcome]:
     for kind in ORDER:
         try:
             with open_stack(site, kind, target, create=False) as stack:
-                resources = _resources(stack)
-                outputs = _plain(stack.outputs())
+                resources = resources_of(stack)
         except automation.StackNotFoundError:
             continue
         except automation.CommandError as error:
             raise tool_error(kind, site, "status", error) from None
         unchanged = sum(1 for r in resources if r.get("custom"))
-        outcomes.append(StackOutcome(kind, {}, unchanged, {}, outputs))
+        outcomes.append(StackOutcome(kind, {}, unchanged, {}, recorded_outputs(resources)))
     return outcomes
 
 
@@ -275,7 +281,7 @@ def _adopted(
     """Return the resources that the stack adopts; only the one that holds data does so."""
     if kind != "aws-storage" or action == "down" or options.adopt is None:
         return {}
-    recorded = {f"{_token(one)} {one['urn'].rsplit('::', 1)[-1]}" for one in _resources(stack)}
+    recorded = {f"{token(one)} {one['urn'].rsplit('::', 1)[-1]}" for one in resources_of(stack)}
     return options.adopt(recorded)
 
 
@@ -287,7 +293,7 @@ def _run_engine(
     options: _Options,
 ) -> StackOutcome:
     if action == "up" and options.unprotected:
-        _unprotect(stack, options.unprotected)
+        unprotect(stack, options.unprotected)
     if action == "up" and options.plans:
         load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
@@ -315,8 +321,8 @@ def _run_engine(
         save_encryption(stack, options.plans / f"{kind}.settings.json")
     retained: tuple[str, ...] = ()
     if action == "down":
-        left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]
-        retained = tuple(f"{_token(r)} {r.get('id', '')}".strip() for r in left)
+        left = [r for r in resources_of(stack) if r.get("custom") and not is_provider(r)]
+        retained = tuple(f"{token(r)} {r.get('id', '')}".strip() for r in left)
         if not left:
             stack.workspace.remove_stack(stack.name)
     return StackOutcome(
@@ -368,9 +374,13 @@ def open_stack(
     if provider not in {None, PASSPHRASE}:
         # The folder is new each time: without it the engine asks for a passphrase.
         settled.setdefault("secretsprovider", provider)
+    config = settled.setdefault("config", {})
+    config["aws:region"] = site.region
+    if site.account is not None and target.name == "aws":
+        config["aws:allowedAccountIds"] = [site.account]
     opener = automation.create_or_select_stack if create else automation.select_stack
     with TemporaryDirectory(prefix="rackwright-stack-") as folder:
-        # As JSON, which is YAML: the SDK's own settings know no environments.
+        # As JSON, which is YAML: the SDK's record of settings knows no environments, lists or mappings.
         Path(folder, f"Pulumi.{site.stack}.yaml").write_text(
             json.dumps(settled, default=str), "utf-8"
         )
@@ -381,39 +391,9 @@ def open_stack(
             env_vars={**pulumi_environment(tool), **target.environment},
             secrets_provider=provider,
         )
-        stack = opener(
+        yield opener(
             stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options
         )
-        stack.set_config("aws:region", automation.ConfigValue(site.region))
-        if site.account is not None and target.name == "aws":
-            allowed = automation.ConfigValue(site.account)
-            stack.set_config("aws:allowedAccountIds[0]", allowed, path=True)
-        yield stack
-
-
-def _unprotect(stack: automation.Stack, names: frozenset[str]) -> None:
-    """Lift the protection of some resources in the record; the program protects them again."""
-    deployment = stack.export_stack()
-    content = dict(deployment.deployment or {})
-    resources = [
-        {**one, "protect": False} if one["urn"].rsplit("::", 1)[-1] in names else one
-        for one in content.get("resources") or []
-    ]
-    if resources != content.get("resources"):
-        deployment.deployment = {**content, "resources": resources}
-        stack.import_stack(deployment)
-
-
-def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
-    return (stack.export_stack().deployment or {}).get("resources") or []
-
-
-def _is_provider(resource: Mapping[str, Any]) -> bool:
-    return str(resource.get("type", "")).startswith("pulumi:")
-
-
-def _token(resource: Mapping[str, Any]) -> str:
-    return str(resource.get("type", "")).rsplit(":", 1)[-1]
 
 
 def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from rackwright import __version__
 from rackwright.errors import UsageError
 from rackwright.files import write_changed
+from rackwright.provision.access.stack_settings import ENCRYPTION
 
 if TYPE_CHECKING:
     from pulumi import automation
@@ -98,20 +101,17 @@ def _plans(folder: Path) -> dict[str, str]:
     }
 
 
-_ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
-
-
 def save_encryption(stack: automation.Stack, file: Path) -> None:
     """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
 
     The engine's workspace is made again for each run, and with it the salt of a passphrase.
     """
-    settings = stack.workspace.stack_settings(stack.name)
-    write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
+    settings = yaml.safe_load(_settings_file(stack).read_text("utf-8"))
+    write_changed(file, json.dumps({name: settings.get(name) for name in ENCRYPTION}))
 
 
 def load_encryption(stack: automation.Stack, file: Path) -> None:
-    """Read secrets as the saved plan has written them.
+    """Read secrets as the saved plan has written them; the other settings of the stack stay.
 
     Raises:
         UsageError: it cannot be read.
@@ -123,7 +123,13 @@ def load_encryption(stack: automation.Stack, file: Path) -> None:
         saved = None
     if saved is None:
         raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
-    settings = stack.workspace.stack_settings(stack.name)
-    for name in _ENCRYPTION:
-        setattr(settings, name, saved.get(name))
-    stack.workspace.save_stack_settings(stack.name, settings)
+    path = _settings_file(stack)
+    settings = yaml.safe_load(path.read_text("utf-8"))
+    others = {name: value for name, value in settings.items() if name not in ENCRYPTION}
+    encryption = {name: saved[name] for name in ENCRYPTION if saved.get(name)}
+    write_changed(path, json.dumps({**others, **encryption}))
+
+
+def _settings_file(stack: automation.Stack) -> Path:
+    """Return the file itself: the SDK's record of it drops environments, lists and mappings."""
+    return Path(stack.workspace.work_dir, f"Pulumi.{stack.name}.yaml")

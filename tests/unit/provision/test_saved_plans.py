@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+import yaml
 
 from rackwright.errors import UsageError
 from rackwright.provision import saved_plans
@@ -89,3 +92,26 @@ def test_plans_are_never_mixed(saved: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
         saved_plans.prepare(tmp_path / "file")
+
+
+def test_a_saved_plan_dropped_environments_tags_and_the_only_account_that_is_allowed(
+    tmp_path: Path,
+) -> None:
+    """The SDK's record of the settings, read and written, keeps texts alone."""
+    kept = {
+        "environment": ["platform/aws-prod"],
+        "config": {
+            "aws:region": "us-east-1",
+            "aws:allowedAccountIds": ["111122223333"],
+            "aws:defaultTags": {"tags": {"cost-centre": "4711"}},
+        },
+    }
+    stack = cast(
+        "Any", SimpleNamespace(name="x", workspace=SimpleNamespace(work_dir=str(tmp_path)))
+    )
+    file = tmp_path / "Pulumi.x.yaml"
+    file.write_text(yaml.safe_dump({**kept, "encryptionsalt": "v1:first"}))
+    saved_plans.save_encryption(stack, tmp_path / "saved.json")
+    file.write_text(yaml.safe_dump({**kept, "encryptionsalt": "v1:second", "encryptedkey": "AQ"}))
+    saved_plans.load_encryption(stack, tmp_path / "saved.json")
+    assert yaml.safe_load(file.read_text()) == {**kept, "encryptionsalt": "v1:first"}

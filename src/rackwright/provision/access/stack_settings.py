@@ -29,7 +29,8 @@ _ON_AWS: Final = frozenset(
 """Settings that the embedded AWS has no use for. Neither these nor those above give the provider an identity or
 endpoints that Rackwright's own calls do not have."""
 _ENVIRONMENTS: Final = "environment"
-_SECRETS: Final = ("secretsprovider", "encryptedkey", "encryptionsalt")
+ENCRYPTION: Final = ("secretsprovider", "encryptedkey", "encryptionsalt")
+"""Settings that say how secrets of a stack are encrypted."""
 
 
 def stack_settings(
@@ -60,7 +61,7 @@ def stack_settings(
     config = dict(_passed(path, document.get("config") or {}, region, account, local=local))
     if local:
         return {"config": config}
-    kept = {name: document[name] for name in (_ENVIRONMENTS, *_SECRETS) if name in document}
+    kept = {name: document[name] for name in (_ENVIRONMENTS, *ENCRYPTION) if name in document}
     return {**kept, "config": config}
 
 
