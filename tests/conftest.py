@@ -37,6 +37,8 @@ LEFT_OUT = "left out"
 """Set by ``run_suites.py``: a file of outcomes, and seconds since the epoch."""
 QUICK = "RACKWRIGHT_QUICK"
 """Set by ``quick.py``."""
+NEW = "RACKWRIGHT_NEW"
+"""A word in the name of something that was just added: of each test runs the first case, and those that name it."""
 
 
 @pytest.fixture
@@ -49,6 +51,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only ``-m soak`` asks for, and put the files first that take longest."""
     if "soak" not in config.option.markexpr:
         left = [item for item in items if item.get_closest_marker("soak")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+    if word := os.environ.get(NEW):
+        seen: set[str] = set()
+        left = []
+        for item in items:
+            test = item.nodeid.partition("[")[0]
+            if test in seen and word not in item.nodeid:
+                left.append(item)
+            seen.add(test)
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     ranks = {name: rank for rank, name in enumerate(LONGEST)}

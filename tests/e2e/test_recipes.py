@@ -22,7 +22,9 @@ LONG = ("interrupted_starts", "replace", "todo", "wrong_inputs")
 FEWER = '-m "not sweep and not hypothesis" ' + "".join(
     f"--ignore=tests/unit/cli/test_{name}.py " for name in LONG
 )
-"""Leaves these out, and what tries thousands of variants: no recipe adds one, and `make test` runs all on the same revision."""
+"""Leaves these out, and what tries thousands of variants: no recipe adds one, and `make test` runs all on the same revision.
+
+Of each other test the first case runs, and those that name what was added."""
 
 
 def git(*words: str) -> list[str]:
@@ -34,11 +36,13 @@ class Clone:
     """A clone with this environment in it, whose code is that of the clone.
 
     Attributes:
-        options: of the runs of pytest that a recipe asks for.
+        pytest: its command line, as the recipes' runs of it are made.
     """
 
-    def __init__(self, folder: Path, options: str) -> None:
-        self.folder, self.options = folder, options
+    def __init__(self, folder: Path, options: str, new: str) -> None:
+        self.folder = folder
+        asked = f"RACKWRIGHT_NEW={new} " if options else ""
+        self.pytest = f"{asked}{PYTEST}{options}"
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(folder)], check=True)
         for name in git("ls-files", "--modified", "--others", "--exclude-standard"):
             if (ROOT / name).exists():
@@ -51,7 +55,7 @@ class Clone:
 
     def run(self, line: str) -> tuple[int, str]:
         """Run a line of a document there; targets of make run without those that they depend on."""
-        line = TARGET.sub(self._commands_of, line.replace(PYTEST, PYTEST + self.options))
+        line = TARGET.sub(self._commands_of, line.replace(PYTEST, self.pytest))
         return in_a_shell(line, self.folder, self.environment)
 
     def _commands_of(self, target: re.Match[str]) -> str:
@@ -72,9 +76,14 @@ WHOLE = pytest.param(
 )
 
 
+NEW = {"rule": "099", "product": "example", "field": "message", "verb": "sites"}
+"""A word in the names of what each recipe adds."""
+
+
 @pytest.fixture(params=[pytest.param(FEWER, id="fewer"), WHOLE])
 def clone(tmp_path: Path, request: pytest.FixtureRequest) -> Clone:
-    return Clone(tmp_path / "clone", request.param)
+    (new,) = (new for kind, new in NEW.items() if f"_a_{kind}_" in request.node.name)
+    return Clone(tmp_path / "clone", request.param, new)
 
 
 def test_a_rule_is_added_as_contributing_says(clone: Clone) -> None:
