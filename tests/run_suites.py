@@ -120,6 +120,7 @@ def run_soak(suites: Sequence[Suite]) -> list[Outcome]:
         run_make("tools"),
         run_pytest(Pytest("many examples", always, MANY, MORE)),
         run_pytest(Pytest("drawn seeds", _paths(suites), SOAK, MORE)),
+        run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"})),
         *(run_make(f"test-{name}", "WHOLE=whole") for name in OTHERS),
     ]
 
@@ -135,11 +136,8 @@ def run_whole(suites: Sequence[Suite], workers: int) -> Iterator[Outcome]:
     seconds = _seconds()
     suites = sorted(suites, key=lambda one: -seconds.get(one.name, USUAL_S))
     yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
-    real = _paths(suite for suite in suites if suite.name != "bench")
-    if real:
-        yield run_pytest(Pytest("end to end", real, (f"-n{workers}", *REAL), by_file=True))
-    if any(suite.name == "bench" for suite in suites):
-        yield run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"}))
+    if suites:
+        yield run_pytest(Pytest("end to end", _paths(suites), (f"-n{workers}", *REAL), by_file=True))
 
 
 def run_lint() -> list[Outcome]:

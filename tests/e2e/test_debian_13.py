@@ -1,4 +1,4 @@
-"""Debian 13: bare hosts become a cluster with its Slurm 24.11, which is upgraded to that of sid.
+"""Debian 13: bare hosts become a cluster with its Slurm 24.11, which ``make soak`` upgrades to that of sid.
 
 Sid is what it is that day: its version is printed, and what cannot be had is reported and fails nothing.
 """
@@ -70,6 +70,7 @@ def test_slurmdbd_outlives_a_restart_of_its_database(cluster: Machines) -> None:
     assert cluster.on("head-1", "systemctl show --property MainPID --value slurmdbd") == before
 
 
+@pytest.mark.soak(reason="`configless` promises the same on Debian 12, in minutes")
 def test_nodes_are_served_their_configuration(cluster: Machines) -> None:
     blueprint = cluster.folder / "blueprint.yaml"
     text = blueprint.read_text()
@@ -85,6 +86,7 @@ def test_nodes_are_served_their_configuration(cluster: Machines) -> None:
     cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
 
 
+@pytest.mark.soak(reason="Debian sid is another each day")
 def test_slurm_is_upgraded_with_a_queue_and_what_was_accounted(
     cluster: Machines, tmp_path: Path, measured: Callable[[str], None]
 ) -> None:
