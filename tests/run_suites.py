@@ -137,7 +137,9 @@ def run_whole(suites: Sequence[Suite], workers: int) -> Iterator[Outcome]:
     suites = sorted(suites, key=lambda one: -seconds.get(one.name, USUAL_S))
     yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
     if suites:
-        yield run_pytest(Pytest("end to end", _paths(suites), (f"-n{workers}", *REAL), by_file=True))
+        yield run_pytest(
+            Pytest("end to end", _paths(suites), (f"-n{workers}", *REAL), by_file=True)
+        )
 
 
 def run_lint() -> list[Outcome]:
