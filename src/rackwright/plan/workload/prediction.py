@@ -115,7 +115,7 @@ class Prediction:
     @property
     def effective(self) -> float | None:
         """Return the share of the time that failures and checkpoints leave; None where unknown."""
-        return None if self.lost is None else 1 - self.lost.total
+        return None if self.lost is None else self.lost.effective
 
     @property
     def lacking(self) -> tuple[tuple[str, Path], ...]:
@@ -125,8 +125,8 @@ class Prediction:
 
     @property
     def days(self) -> Bounds | None:
-        """Return the days of the whole run; None without a number of tokens."""
-        if self.a_day is None or self.workload.tokens is None:
+        """Return the days of the whole run; None without a number of tokens, or where it never ends."""
+        if self.a_day is None or not self.a_day.low or self.workload.tokens is None:
             return None
         return self.a_day.inverse(self.workload.tokens)
 
@@ -219,7 +219,7 @@ def _predicted(
     if slowed is not None:
         speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
     lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters)
-    effective = 1.0 if lost is None else 1 - lost.total
+    effective = 1.0 if lost is None else lost.effective
     return Prediction(
         workload,
         path,
