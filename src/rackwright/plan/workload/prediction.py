@@ -430,7 +430,7 @@ def _network(site: SitePlan, group: str, each: int) -> _Network:
     """Return the network of the hosts of a group, with ``each`` accelerators.
 
     The fabric is the one of role ``compute`` that the group hangs on. Routes of the fat-tree engine keep shifts apart, adaptive
-    ones avoid what is busy; others, and the equal paths of Ethernet, which a hash chooses from, do neither.
+    ones avoid what is busy; others, and equal paths of Ethernet that a hash chooses from, do neither.
     """
     for planned in site.fabrics:
         layout = planned.layout
@@ -444,6 +444,8 @@ def _network(site: SitePlan, group: str, each: int) -> _Network:
                 return _Network(missing=(f"ports of '{group}' on the fabric '{planned.name}'",))
             engine = planned.fabric.routing_engine or ""
             apart = engine == "ftree" or engine.startswith("ar_")
+            if not planned.is_infiniband:
+                apart = bool(planned.fabric.adaptive_routing)
             return _Network(
                 rail=gbps / 8 * 1e9 * hosts.interfaces / each,
                 pod=layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30,
