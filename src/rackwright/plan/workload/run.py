@@ -24,6 +24,8 @@ from rackwright.plan.storage.filesystem import GIB, file_systems, write_time
 if TYPE_CHECKING:
     from rackwright.plan.expansion import Expansion
 
+PROGRESS = 1e-3
+"""Least share of the time that goes to steps of a job that is said to advance."""
 CHECKPOINT = 14
 """Bytes of a parameter in a checkpoint: its weight in bf16, master weight and two moments of Adam in fp32."""
 
@@ -41,7 +43,7 @@ class Bounds:
         return Bounds(self.low * factor, self.value * factor, self.high * factor)
 
     def inverse(self, of: float) -> Bounds:
-        """Return ``of`` divided by the range."""
+        """Return ``of`` divided by the range, which is above 0."""
         return Bounds(of / self.high, of / self.value, of / self.low)
 
 
@@ -88,9 +90,10 @@ class LostTime:
     profile: Path = ()
 
     @property
-    def total(self) -> float:
-        """Return the sum."""
-        return self.failures + self.checkpoints + (self.repairs or 0.0)
+    def effective(self) -> float:
+        """Share of the time that is left for steps, from 0 to 1; 0 below ``PROGRESS``."""
+        left = 1 - self.failures - self.checkpoints - (self.repairs or 0.0)
+        return left if left >= PROGRESS else 0.0
 
     def by_cause(self) -> dict[str, float]:
         """Return the shares by their cause in words."""
@@ -137,7 +140,7 @@ def lost_time(
     waited = None if repairs is None else repairs * kept
     best = daly_interval(stall, DAY / failures) if stall and failures else None
     gain = 0.0
-    if best is not None and kept:
+    if best is not None and kept >= PROGRESS:
         gain = (
             effective_time(failures or 0.0, profile.restart or 0.0, best, stall or 0.0) / kept - 1
         )
@@ -168,7 +171,7 @@ def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float |
         one for one in groups_of(plan) if (one.site, one.group) == (workload.site, workload.group)
     )
     spares = known.spares if known.spares is not None else group.hosts - hosts
-    return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares)
+    return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares, hosts + spares)
 
 
 def _write_seconds(plan: Expansion, workload: TrainingWorkload, parameters: float) -> float | None:
