@@ -43,7 +43,7 @@ class TrainingReads(Policy):
     def _judge(self, plan: Plan, found: Prediction) -> Measure:
         step, reads = found.step, found.reads
         lost, fix = None, None
-        missing = tuple(Missing(*one) for one in found.lacking)
+        missing: tuple[str, ...] = tuple(Missing(*one) for one in found.lacking)
         if step is not None and reads is not None:
             missing = reads.missing
             lost = None if missing else 100 * step.reads / step.seconds

@@ -140,9 +140,8 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.lost is not None and one.lost.repairs is None:
         yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
     if one.reads is not None and one.reads.missing:
-        demand = one.reads.demand(step)
-        told = "" if demand is None else f" at {format_quantity(demand / 1e6, 'MB/s')}"
-        lacks = ", ".join(one.reads.missing)
+        needed, lacks = one.reads.demand(step), ", ".join(one.reads.missing)
+        told = "" if needed is None else f" at {format_quantity(needed / 1e6, 'MB/s')}"
         yield "not counted", f"reading of training data{told}: unknown without {printable(lacks)}"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield "not counted", printable(text)

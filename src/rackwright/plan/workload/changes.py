@@ -69,16 +69,12 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
     wider = None if prediction.reads is None else prediction.reads.wider(step)
     if wider is not None:
         yield Improvement(*wider, step.seconds / (step.seconds - step.reads) - 1)
-    if (lost := prediction.lost) is not None and lost.writing is not None:
-        behind = lost.writing.asynchronous
-        if behind is not None and lost.interval:
-            now, then = (one.stall(lost.interval) for one in (lost.writing, behind))
-            told = f"a checkpoint stops the job for {then:.3g} s instead of {now:.3g} s"
-            gain = (lost.interval + now) / (lost.interval + then) - 1
-            yield Improvement((*lost.profile, "async_save"), told, gain)
-    if lost is not None and lost.best_interval is not None:
+    if (lost := prediction.lost) is not None and lost.best_interval is not None:
         told = f"a checkpoint each {lost.interval / 60:,.3g} → {lost.best_interval / 60:,.3g} min"
         yield Improvement((*lost.profile, "checkpoint_interval"), told, lost.gain)
+    if lost is not None and lost.async_gain:
+        told = "checkpoints written in the background"
+        yield Improvement((*lost.profile, "async_save"), told, lost.async_gain)
     if prediction.effective:
         share = 1 / prediction.effective - 1
         yield Improvement(("reliability",), "no failures, no checkpoints", share)

@@ -226,7 +226,11 @@ def _predicted(
             Bounds(free.low * slowed.low, free.value * slowed.value, free.high * slowed.high)
         )
         if speed != free:
-            pairs = ((capped.low, speed.low), (capped.value, speed.value), (capped.high, speed.high))
+            pairs = (
+                (capped.low, speed.low),
+                (capped.value, speed.value),
+                (capped.high, speed.high),
+            )
             slowed = Bounds(*(one / whole for one, whole in pairs))
         speed = capped
     step, worst = reads.waited(step), reads.waited(worst)

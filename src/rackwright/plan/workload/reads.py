@@ -39,7 +39,7 @@ class TrainingReads:
     rate: float | None
     system: FileSystem | None = None
     ports: Path | None = None
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def limit(self) -> float:
@@ -72,7 +72,9 @@ class TrainingReads:
         if self.ports is not None:
             return self.ports, told
         remedy = system.remedy("read", needed / 1e6)
-        field = ("objects", "count") if system.fsx is None else ("capacity",)
+        field: Path = ("objects", "count")
+        if system.fsx is not None:
+            field = ("capacity",) if system.fsx.existing is None else ("existing", "capacity")
         return (*system.path, *field), told if remedy is None else f"{told} ({remedy})"
 
 
@@ -85,25 +87,23 @@ def training_reads(
     """
     index = plan.workloads.index(workload)
     place: Path = ("workloads", index, "dataset")
-    missing = []
+    missing: list[str] = []
     token = _stored(workload, model)
     if token is None:
-        missing.append(
-            Missing(f"size of a sample of '{workload.name}'", (*place, "sample_size"))
-        )
+        missing.append(Missing(f"size of a sample of '{workload.name}'", (*place, "sample_size")))
     stated = workload.dataset.file_system if workload.dataset else None
     at_site = [one for one in file_systems(plan) if one.site == workload.site]
     systems = [one for one in at_site if stated in (None, one.system)]
     if len(systems) != 1:
-        names = ", ".join(f"'{one.system}'" for one in systems)
-        told = f"file system of the training data, one of {names}" if names else (
-            f"a file system of '{workload.site}' with the training data"
-        )
-        return TrainingReads(token, None, missing=(*missing, Missing(told, (*place, "file_system"))))
+        told = f"a file system of '{workload.site}' with the training data"
+        if systems:
+            told += f", one of {', '.join(one.system for one in systems)}"
+        missing.append(Missing(told, (*place, "file_system")))
+        return TrainingReads(token, None, missing=tuple(missing))
     (system,) = systems
     rate = system.read.value
     if rate is None:
-        missing += [one if isinstance(one, Missing) else Missing(one) for one in system.read.missing]
+        missing += system.read.missing
     elif not rate:
         missing.append(Missing(f"a read throughput of '{system.system}' above zero", system.path))
     clients = system.lustre.clients if system.lustre else None
@@ -144,13 +144,12 @@ def _ports(
     carrying = [
         one.fabric for one in system.lustre.networks if not spoken or lnet_name(one.name) in spoken
     ]
-    for site in plan.onprem:
-        for fabric in site.fabrics if site.name == workload.site else ():
-            for hosts in fabric.layout.hosts if fabric.layout else ():
-                rate = port_rate(hosts)
-                if fabric.name in carrying and hosts.group.name == workload.group:
-                    if rate is not None and hosts.interfaces:
-                        yield rate / 8 * 1e9 * hosts.interfaces, (*fabric.path, "rate")
+    sites = (site for site in plan.onprem if site.name == workload.site)
+    for fabric in (one for site in sites for one in site.fabrics if one.name in carrying):
+        for hosts in fabric.layout.hosts if fabric.layout else ():
+            rate = port_rate(hosts)
+            if hosts.group.name == workload.group and rate is not None and hosts.interfaces:
+                yield rate / 8 * 1e9 * hosts.interfaces, (*fabric.path, "rate")
 
 
 def _gigabytes(rate: float) -> str:

@@ -18,7 +18,11 @@ from rackwright.plan.reliability.failures import (
     groups_of,
     waiting_time,
 )
-from rackwright.plan.workload.checkpoints import CheckpointWriting, checkpoint_writing, missing_stall
+from rackwright.plan.workload.checkpoints import (
+    CheckpointWriting,
+    checkpoint_writing,
+    missing_stall,
+)
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import Expansion
@@ -74,6 +78,7 @@ class LostTime:
         gain: effective time with it over that with ``interval``, less 1.
         profile: place of its job profile in the blueprint.
         writing: of one checkpoint.
+        async_gain: effective time with checkpoints that are written in the background over that without, less 1.
     """
 
     failures: float
@@ -84,6 +89,7 @@ class LostTime:
     gain: float = 0.0
     profile: Path = ()
     writing: CheckpointWriting | None = None
+    async_gain: float = 0.0
 
     @property
     def total(self) -> float:
@@ -143,6 +149,11 @@ def lost_time(
     if best is not None and writing is not None and kept:
         better = effective_time(failures or 0.0, profile.restart or 0.0, best, writing.stall(best))
         gain = better / kept - 1
+    behind, async_gain = writing and writing.asynchronous, 0.0
+    if behind is not None and kept:
+        shorter = behind.stall(interval)
+        freed = effective_time(failures or 0.0, profile.restart or 0.0, interval, shorter)
+        async_gain = freed / kept - 1
     index = plan.reliability.jobs.index(profile)
     return LostTime(
         failures=1 - saving - kept,
@@ -153,6 +164,7 @@ def lost_time(
         gain=gain,
         profile=("reliability", "jobs", index),
         writing=writing,
+        async_gain=async_gain,
     ), ()
 
 
