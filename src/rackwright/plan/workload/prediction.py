@@ -218,7 +218,7 @@ def _predicted(
     crowded = replace(placement.links, uplinks=placement.uplinks)
     worst = step_time(job, layout, placement.accelerators, accelerator, crowded, software)
     free = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
-    reads = training_reads(plan, workload, job.model, placement.hosts)
+    reads = training_reads(plan, workload, job.model, placement.hosts, path)
     speed = reads.limited(free)
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:

@@ -79,14 +79,13 @@ class TrainingReads:
 
 
 def training_reads(
-    plan: Expansion, workload: TrainingWorkload, model: LanguageModel, hosts: int
+    plan: Expansion, workload: TrainingWorkload, model: LanguageModel, hosts: int, path: Path
 ) -> TrainingReads:
-    """Return the reading of a workload on ``hosts`` hosts, from the file system of its dataset.
+    """Return the reading of the workload at ``path`` on ``hosts`` hosts, from the file system of its dataset.
 
     The rate is that of the file system, or of the hosts' ports on the fabrics of its LNet networks, whichever is lower.
     """
-    index = plan.workloads.index(workload)
-    place: Path = ("workloads", index, "dataset")
+    place = (*path, "dataset")
     missing: list[str] = []
     token = _stored(workload, model)
     if token is None:
