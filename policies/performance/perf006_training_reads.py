@@ -29,7 +29,7 @@ from rackwright.plan.workload.prediction import Prediction
     stage="design",
     enforcement=Enforcement.ADVISORY,
 )
-class TrainingReads(Policy):
+class TrainingData(Policy):
     """Steps of a workload wait no longer for training data than ``at_most`` percent of their time."""
 
     at_most: Annotated[float, Field(ge=0, le=100)] = 5
@@ -47,7 +47,7 @@ class TrainingReads(Policy):
         if step is not None and reads is not None:
             missing = reads.missing
             lost = None if missing else 100 * step.reads / step.seconds
-            wider = reads.wider(step)
+            wider = reads.wider(step.wanted)
             fix = None if wider is None else f"'{wider[0][-1]}': {wider[1]}"
         return Measure(
             Subject(f"{plan.name} workload {found.workload.name}", found.path),

@@ -34,7 +34,7 @@ class WorkloadLayout(Model):
     """True if parameters are gathered when they are used (FSDP)."""
 
 
-class Dataset(Model):
+class TrainingDataset(Model):
     """Training data of a workload."""
 
     sample_size: Annotated[
@@ -89,7 +89,7 @@ class TrainingWorkload(Model):
     """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
-    dataset: Annotated[Dataset | None, STATEMENT] = None
+    dataset: Annotated[TrainingDataset | None, STATEMENT] = None
     """Training data as it is stored. Tokens of text on the only file system of the site if omitted."""
     target: Annotated[
         Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")

@@ -129,7 +129,7 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.reads is not None and one.reads.rate and one.reads.system:
         demand, rate = (
             format_quantity((value or 0.0) / 1e6, "MB/s")
-            for value in (one.reads.demand(step), one.reads.rate)
+            for value in (one.reads.demand(step.wanted), one.reads.rate)
         )
         yield "reads", f"{demand} of {rate} from '{printable(one.reads.system.system)}'"
     if one.slowed is not None:
@@ -140,7 +140,7 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.lost is not None and one.lost.repairs is None:
         yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
     if one.reads is not None and one.reads.missing:
-        needed, lacks = one.reads.demand(step), ", ".join(one.reads.missing)
+        needed, lacks = one.reads.demand(step.wanted), ", ".join(one.reads.missing)
         told = "" if needed is None else f" at {format_quantity(needed / 1e6, 'MB/s')}"
         yield "not counted", f"reading of training data{told}: unknown without {printable(lacks)}"
     for text in (*one.missing, *(spent.missing if spent else ())):
@@ -267,7 +267,7 @@ def _reads(one: Prediction) -> dict[str, Any] | None:
     if one.reads is None or one.step is None:
         return None
     return {
-        "demand": one.reads.demand(one.step),
+        "demand": one.reads.demand(one.step.wanted),
         "rate": one.reads.rate,
         "missing": list(one.reads.missing),
     }

@@ -66,9 +66,9 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
             f"{engine} → ar_updn, adaptive routing (in the low end of the range)",
             1 / (1 - prediction.collisions) - 1,
         )
-    wider = None if prediction.reads is None else prediction.reads.wider(step)
+    wider = None if prediction.reads is None else prediction.reads.wider(step.wanted)
     if wider is not None:
-        yield Improvement(*wider, step.seconds / (step.seconds - step.reads) - 1)
+        yield Improvement(*wider, step.wanted * step.seconds / step.tokens - 1)
     if (lost := prediction.lost) is not None and lost.best_interval is not None:
         told = f"a checkpoint each {lost.interval / 60:,.3g} → {lost.best_interval / 60:,.3g} min"
         yield Improvement((*lost.profile, "checkpoint_interval"), told, lost.gain)

@@ -14,11 +14,11 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
+from rackwright.plan.storage.training import TrainingReads, training_reads
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import accelerator_of, known_models, known_programs
 from rackwright.plan.workload.links import Links
 from rackwright.plan.workload.memory import EVERYTHING
-from rackwright.plan.workload.reads import TrainingReads, training_reads
 from rackwright.plan.workload.run import Bounds, LostTime, lost_time, tokens_a_day
 from rackwright.plan.workload.search import batches, enough, fastest, layouts, nearest
 from rackwright.plan.workload.software import Software
@@ -218,13 +218,13 @@ def _predicted(
     crowded = replace(placement.links, uplinks=placement.uplinks)
     worst = step_time(job, layout, placement.accelerators, accelerator, crowded, software)
     free = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
-    reads = training_reads(plan, workload, job.model, placement.hosts, path)
-    speed = reads.limited(free)
+    reads = training_reads(plan, workload, job.model.stored_token, placement.hosts, path)
+    speed = free.limited(reads.limit)
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
-        capped = reads.limited(
-            Bounds(free.low * slowed.low, free.value * slowed.value, free.high * slowed.high)
-        )
+        capped = Bounds(
+            free.low * slowed.low, free.value * slowed.value, free.high * slowed.high
+        ).limited(reads.limit)
         if speed != free:
             pairs = (
                 (capped.low, speed.low),
@@ -233,7 +233,7 @@ def _predicted(
             )
             slowed = Bounds(*(one / whole for one, whole in pairs))
         speed = capped
-    step, worst = reads.waited(step), reads.waited(worst)
+    step, worst = step.limited(reads.limit), worst.limited(reads.limit)
     link = accelerator.host_link
     copies = None if link is None else link * placement.accelerators
     lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters, copies)
@@ -490,4 +490,4 @@ def with_links(prediction: Prediction, **changes: float) -> StepTime | None:
     step = step_time(
         job_of(workload), layout, placement.accelerators, accelerator, links, software_of(workload)
     )
-    return step if prediction.reads is None else prediction.reads.waited(step)
+    return step if prediction.reads is None else step.limited(prediction.reads.limit)

@@ -18,7 +18,7 @@ from rackwright.plan.reliability.failures import (
     groups_of,
     waiting_time,
 )
-from rackwright.plan.workload.checkpoints import (
+from rackwright.plan.storage.training import (
     CheckpointWriting,
     checkpoint_writing,
     missing_stall,
@@ -39,6 +39,10 @@ class Bounds:
     def scaled(self, factor: float) -> Bounds:
         """Return the range times a factor above 0."""
         return Bounds(self.low * factor, self.value * factor, self.high * factor)
+
+    def limited(self, most: float) -> Bounds:
+        """Return the range with no bound above ``most``."""
+        return Bounds(min(self.low, most), min(self.value, most), min(self.high, most))
 
     def inverse(self, of: float) -> Bounds:
         """Return ``of`` divided by the range."""

@@ -82,6 +82,18 @@ class StepTime:
         return self.parts.seconds + known + self.reads
 
     @property
+    def wanted(self) -> float:
+        """Return the tokens/s of all accelerators without waiting for training data."""
+        return self.tokens / (self.seconds - self.reads)
+
+    def limited(self, most: float) -> StepTime:
+        """Return the step where storage delivers ``most`` tokens/s; it waits for what is not read during the rest of it."""
+        if self.wanted <= most:
+            return self
+        busy, whole = self.seconds - self.reads, self.tokens / most
+        return replace(self, reads=whole - busy, flops=self.flops * self.seconds / whole)
+
+    @property
     def tokens_per_second(self) -> float:
         """Return the tokens that one accelerator trains on in a second."""
         return self.tokens / self.seconds / self.accelerators

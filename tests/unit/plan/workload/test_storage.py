@@ -14,11 +14,10 @@ from rackwright.errors import RackwrightError
 from rackwright.nodelife.burnin.limits import read_floors
 from rackwright.plan.load import load_plan
 from rackwright.plan.missing import Missing
+from rackwright.plan.storage.training import CheckpointWriting, TrainingReads
 from rackwright.plan.workload.changes import changes
-from rackwright.plan.workload.checkpoints import CheckpointWriting
 from rackwright.plan.workload.library import known_accelerators
 from rackwright.plan.workload.prediction import Prediction, with_links
-from rackwright.plan.workload.reads import TrainingReads
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.report.prediction import facts
 
@@ -67,7 +66,7 @@ def test_text_is_read_by_tokens_of_two_or_four_bytes(
     )
     assert found.reads is not None
     assert found.step is not None
-    assert found.reads.demand(found.step) == pytest.approx(
+    assert found.reads.demand(found.step.wanted) == pytest.approx(
         width * found.step.tokens / found.step.seconds
     )
     assert found.step.reads == 0
@@ -142,7 +141,7 @@ def test_more_bytes_are_never_faster_and_more_bandwidth_never_slower(
 
     def seconds(megabytes: float, gigabytes: float) -> float:
         each = megabytes * 1e6 * SEQUENCES / step.tokens
-        return TrainingReads(each, gigabytes * 1e9).waited(step).seconds
+        return step.limited(TrainingReads(each, gigabytes * 1e9).limit).seconds
 
     assert seconds(size, rate) >= step.seconds * (1 - 1e-12)
     assert seconds(size * larger, rate) >= seconds(size, rate) * (1 - 1e-12)
