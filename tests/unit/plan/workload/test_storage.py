@@ -221,6 +221,26 @@ def test_ports_of_the_hosts_limit_what_they_read(
     assert found.reads.ports == (ports if carried else None)
 
 
+def test_fsx_is_told_with_the_capacity_that_reads_in_time(tmp_path: Path) -> None:
+    """FSx moves 250 MB/s of each of its 37.5 TiB."""
+    document = yaml.safe_load((FIXTURES / "aws.yaml").read_text(encoding="utf-8"))
+    (site,) = document["sites"]
+    group = site["node_groups"][0]["name"]
+    document["workloads"] = [
+        {"name": "small", "model": "llama3.1-8b", "site": site["name"], "group": group, "hosts": 1,
+         "sequence": 8192, "batch": "1048576 tokens", **sample("8 GB")}
+    ]  # fmt: skip
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    (found,) = load_plan(path).plan.predictions
+    assert found.reads is not None
+    assert found.reads.rate == 9375e6
+    assert found.step is not None
+    assert found.step.seconds == pytest.approx(128 * 8e9 / 9375e6)
+    (wider,) = (one for one in changes(found) if one.path[-1] == "capacity")
+    assert "use a capacity of " in wider.what
+
+
 WRITES = {**SLOW, "target_write": "5 GB/s", "server_write": "5 GB/s"}
 CHECKPOINTS = system(objects=WRITES, workload={"checkpoint": {"size": "1 GiB"}})
 PARAMETERS = 70.55e9
