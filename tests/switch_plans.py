@@ -38,6 +38,8 @@ def for_system(system: str) -> Layer:
     layer = copy.deepcopy(a_layer())
     fabric = fabric_of(layer)
     fabric["switching"]["system"] = system
+    if system == "cumulus":
+        fabric["adaptive_routing"] = True
     if system == "eos":
         for tier in fabric["tiers"]:
             tier["type"] = "arista-7060x6-64pe"

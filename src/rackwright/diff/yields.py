@@ -32,9 +32,11 @@ class YieldChange:
 
     @property
     def gain(self) -> float | None:
-        """Return the tokens won as a share of those before, negative where they are lost."""
+        """Return the tokens won as a share of those before, negative where they are lost; None where there were none."""
         before, after = self.before.a_day, self.after.a_day
-        return None if before is None or after is None else after.value / before.value - 1
+        if before is None or after is None or not before.value:
+            return None
+        return after.value / before.value - 1
 
 
 def compare_yields(before: Plan | None, after: Plan | None) -> tuple[YieldChange, ...]:

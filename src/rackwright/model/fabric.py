@@ -339,6 +339,9 @@ class Fabric(Model):
     """InfiniBand subnets that the fabric is cut into, with equal shares of its ports."""
     routing_engine: Annotated[RoutingEngine | None, HARDWARE, OnChange("rolling", _MANAGERS)] = None
     """Engine of opensm that routes it."""
+    adaptive_routing: Annotated[bool | None, HARDWARE, OnChange("rolling", _SWITCHES)] = None
+    """True if the switches of an Ethernet fabric choose among equal paths by their load. A hash of each flow
+    chooses if omitted. InfiniBand has the engines ``ar_updn`` and ``ar_ftree`` instead."""
     routing_run: Annotated[RoutingRun | None, PART, POLICIES_ONLY] = None
     subnet_managers: Annotated[
         tuple[SubnetManagers, ...], PART, OnChange("rolling", _MANAGERS)
@@ -385,6 +388,10 @@ class Fabric(Model):
         Raises:
             ValueError: they do; the message names the first.
         """
+        if self.technology == "infiniband" and self.adaptive_routing is not None:
+            raise ValueError(
+                "'adaptive_routing' is for Ethernet; set 'routing_engine' to 'ar_updn' or 'ar_ftree'"
+            )
         last, unit = self.last_unit_hosts, self.unit_hosts
         if last is not None and (unit is None or last >= unit):
             raise ValueError(

@@ -9,6 +9,9 @@ import pytest
 import yaml
 
 from cli_support import run_here
+from rackwright.diff.yields import JobYield, YieldChange
+from rackwright.plan.load import load_plan
+from rackwright.plan.workload.run import Bounds
 from rackwright.policy.packs.loader import builtin_pack
 from unit.plan.workload.test_prediction import JOB, SHORT
 
@@ -37,6 +40,26 @@ def test_json_has_each_part_in_seconds(blueprint: Path) -> None:
     assert [one["name"] for one in document["workloads"]] == ["pretrain", "other"]
     step = document["workloads"][0]["step"]
     assert sum(step["parts"].values()) == pytest.approx(step["seconds"])
+
+
+def test_a_job_that_makes_no_progress_has_no_days_and_no_price(tmp_path: Path) -> None:
+    """64 failures a day and a checkpoint every 6 h: nothing is divided by no tokens."""
+    document = yaml.safe_load((builtin_pack() / "fixtures/workloads.yaml").read_text("utf-8"))
+    document["reliability"]["node_failures_per_1000_days"] = 1000
+    document["reliability"]["jobs"][0]["checkpoint_interval"] = "6 h"
+    document["workloads"][0]["tokens"] = "1 T tokens"
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    done = run_here(tmp_path, "predict", str(path))
+    assert done.code == 0, done.err
+    assert "tokens a day   0 (0 to 0), 0.0% of the time effective" in done.out
+    assert "the whole run" not in done.out
+    (found,) = json.loads(run_here(tmp_path, "predict", str(path), "--json").out)["workloads"]
+    assert found["days"] is found["dollars_per_trillion"] is None
+    assert found["effective"] == 0
+    (none,) = load_plan(path).plan.predictions
+    won = YieldChange("pretrain", JobYield(none.a_day), JobYield(Bounds(1.0, 2.0, 3.0)))
+    assert won.gain is None
 
 
 def test_a_workload_that_is_not_there_is_named(blueprint: Path) -> None:

@@ -25,6 +25,8 @@ from rackwright.reading.suggest import did_you_mean
 
 DAY = 86_400.0
 """Seconds."""
+MOST_ATTEMPTS = 700.0
+"""Failures in an interval above which no interval is ever finished; the exponential of more is no number."""
 LARGEST_MEAN = 1e9
 """Most failures at once for which spares are counted, far above any real cluster."""
 
@@ -48,18 +50,27 @@ def daly_interval(stall: float, mttf: float) -> float:
 
 
 def effective_time(failures_a_day: float, restart: float, interval: float, stall: float) -> float:
-    """Return the expected effective training time ratio, from 0 to 1 (arXiv:2410.21680).
+    """Return the expected effective training time ratio, from 0 to 1, by the complete model of Daly (2006).
 
-    (1 − N·r·(u + Δt/2)) / (1 + w/Δt): each failure costs the restart and half an interval, each
-    interval a stall. It is an approximation for failures that are rare beside the interval.
+    Δt·e^(−u/M) / (M·(e^((Δt + w)/M) − 1)) with a time M between failures, which strike at any moment, in checkpoints and
+    restarts as well. It is exact for failures without memory, however frequent. Its first order is that of
+    arXiv:2410.21680, (1 − (u + Δt/2)/M) / (1 + w/Δt), which needs Δt, w and u to be short beside M.
     """
-    lost = failures_a_day * (restart + interval / 2) / DAY
-    return max(0.0, 1 - lost) / (1 + stall / interval)
+    rate = failures_a_day / DAY
+    attempts = rate * (interval + stall)
+    if not rate:
+        return interval / (interval + stall)
+    if attempts > MOST_ATTEMPTS:
+        return 0.0
+    return interval * rate * math.exp(-rate * restart) / math.expm1(attempts)
 
 
 def longest_restart(failures_a_day: float, target: float, interval: float, stall: float) -> float:
     """Return the seconds that a restart may take for a ratio of ``target``; negative where none will do."""
-    return (1 - target * (1 + stall / interval)) * DAY / failures_a_day - interval / 2
+    least = effective_time(failures_a_day, 0.0, interval, stall)
+    if not target or not least:
+        return math.inf if least else -math.inf
+    return DAY / failures_a_day * math.log(least / target)
 
 
 def reach(
@@ -70,10 +81,14 @@ def reach(
     The restart stays as it is where a better interval is enough. None where no restart is fast
     enough: then the checkpoints or the hosts are too many.
     """
+    mttf = DAY / failures_a_day
     if not stall:
-        cost = (1 - target) * DAY / failures_a_day  # that one failure may have
-        return (restart, 2 * (cost - restart)) if restart < cost else (cost / 2, cost)
-    best = daly_interval(stall, DAY / failures_a_day)
+        # With x for Δt/M, steps that are repeated leave x / (e^x − 1), which is 1 − x/2 or more.
+        left = math.exp(-restart / mttf)
+        if target < left:
+            return restart, 2 * mttf * (1 - target / left)
+        return -mttf * math.log(target) / 2, 2 * mttf * (1 - math.sqrt(target))
+    best = daly_interval(stall, mttf)
     longest = longest_restart(failures_a_day, target, best, stall)
     return (min(restart, longest), best) if longest > 0 else None
 
@@ -96,31 +111,36 @@ def spares_needed(mean: float, quantile: float) -> int | None:
     return first + len(weights) - 1
 
 
-def waiting_time(mean: float, spares: int) -> float:
+def waiting_time(mean: float, spares: int, hosts: float = math.inf) -> float:
     """Return the share of the time in which more hosts than ``spares`` are down, from 0 to 1.
 
-    Each host is repaired by itself, so the hosts that are down are Poisson whatever the repairs look like (M/G/∞), where
-    ``mean`` of them are down on average.
+    Each host is repaired by itself, and one that is down does not fail, so the hosts that are down are binomial whatever the
+    repairs look like (a finite source, Engset), and Poisson of any number of hosts (M/G/∞).
+
+    Args:
+        mean: failures in the time of a repair, of all hosts in service.
+        spares: hosts that stand by.
+        hosts: all of them, spares included.
     """
     if mean > LARGEST_MEAN:
         return 1.0
-    first, weights = _down_at_once(mean)
+    first, weights = _down_at_once(mean, hosts)
     return math.fsum(weights[max(0, spares + 1 - first) :]) / math.fsum(weights)
 
 
-def _down_at_once(mean: float) -> tuple[int, list[float]]:
+def _down_at_once(mean: float, hosts: float = math.inf) -> tuple[int, list[float]]:
     """Return a number of hosts, and how likely it and those above it are down at once, relative to the likeliest.
 
     The weights go over ten standard deviations to either side, so that nothing underflows; what lies outside is below 1e-21.
     """
     reach = math.ceil(10 * math.sqrt(mean)) + 30
-    mode = math.floor(mean)
+    mode = math.floor(mean * (1 + 1 / hosts) / (1 + mean / hosts))
     first = max(0, mode - reach)
     below, above = [1.0], [1.0]
     for k in range(mode, first, -1):
-        below.append(below[-1] * k / mean)
+        below.append(below[-1] * k / (mean * (1 - (k - 1) / hosts)))
     for k in range(mode + 1, mode + reach + 1):
-        above.append(above[-1] * mean / k)
+        above.append(above[-1] * mean * max(0.0, 1 - (k - 1) / hosts) / k)
     return first, below[:0:-1] + above
 
 

@@ -357,6 +357,7 @@ class _Fabric:
                 Administrator(name=name, keys=keys[name]) for name in switching.administrators
             ),
             "roce": roce,
+            "adaptive_routing": bool(fabric.adaptive_routing) and routed(self.layout),
             "ztp_url": switching.ztp_url,
         }
 

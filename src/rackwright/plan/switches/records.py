@@ -113,6 +113,7 @@ class SwitchConfig:
         peers: switches with a session, in the order of the ports.
         evpn: sessions carry the addresses behind VXLAN tunnels.
         roce: treatment of RDMA packets; None where the fabric does not ask for any.
+        adaptive_routing: it chooses among equal paths by their load.
         ztp_url: where its files are served when it first boots; None without zero-touch provisioning.
     """
 
@@ -133,6 +134,7 @@ class SwitchConfig:
     peers: tuple[SwitchPeer, ...]
     evpn: bool
     roce: RoceQueue | None
+    adaptive_routing: bool
     time_servers: tuple[str, ...]
     name_servers: tuple[str, ...]
     log_servers: tuple[str, ...]

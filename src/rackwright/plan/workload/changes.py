@@ -59,11 +59,14 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
             told = f"{links.rail * 8 / 1e9:.0f} → {links.rail * 16 / 1e9:.0f} Gbps an accelerator"
             place = (*placement.group, "type") if fabric is None else (*fabric.path, "rate")
             yield Improvement(place, told, step.seconds / faster.seconds - 1)
-    if prediction.collisions and fabric is not None and fabric.is_infiniband:
-        engine = fabric.fabric.routing_engine or "no engine"
+    if prediction.collisions and fabric is not None:
+        field, change = "adaptive_routing", "false → true"
+        if fabric.is_infiniband:
+            engine = fabric.fabric.routing_engine or "no engine"
+            field, change = "routing_engine", f"{engine} → ar_updn"
         yield Improvement(
-            (*fabric.path, "routing_engine"),
-            f"{engine} → ar_updn, adaptive routing (in the low end of the range)",
+            (*fabric.path, field),
+            f"{change}, adaptive routing (in the low end of the range)",
             1 / (1 - prediction.collisions) - 1,
         )
     wider = None if prediction.reads is None else prediction.reads.wider(step.wanted)

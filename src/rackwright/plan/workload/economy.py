@@ -96,7 +96,9 @@ def token_prices(
     )
     for found in predictions:
         a_day, placement = found.a_day, found.placement
-        if found.workload.site != comparison.site or a_day is None or placement is None:
+        if found.workload.site != comparison.site or placement is None:
+            continue
+        if a_day is None or not a_day.low:
             continue
         share = placement.accelerators / site.totals.accelerators
         dollars, years, break_even = {}, {}, {}
@@ -128,7 +130,7 @@ def economy(plan: Expansion, costs: CostSummary, prediction: Prediction) -> Econ
     A job has the share of its site's power and cost that it has of the site's accelerators.
     """
     placement, a_day = prediction.placement, prediction.a_day
-    if placement is None or a_day is None:
+    if placement is None or a_day is None or not a_day.low:
         return None
     name = prediction.workload.site
     site = next((one for one in plan.onprem if one.name == name), None)

@@ -118,7 +118,7 @@ class Prediction:
     @property
     def effective(self) -> float | None:
         """Return the share of the time that failures and checkpoints leave; None where unknown."""
-        return None if self.lost is None else 1 - self.lost.total
+        return None if self.lost is None else self.lost.effective
 
     @property
     def lacking(self) -> tuple[tuple[str, Path], ...]:
@@ -128,8 +128,8 @@ class Prediction:
 
     @property
     def days(self) -> Bounds | None:
-        """Return the days of the whole run; None without a number of tokens."""
-        if self.a_day is None or self.workload.tokens is None:
+        """Return the days of the whole run; None without a number of tokens, or where it never ends."""
+        if self.a_day is None or not self.a_day.low or self.workload.tokens is None:
             return None
         return self.a_day.inverse(self.workload.tokens)
 
@@ -237,7 +237,7 @@ def _predicted(
     link = accelerator.host_link
     copies = None if link is None else link * placement.accelerators
     lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters, copies)
-    effective = 1.0 if lost is None else 1 - lost.total
+    effective = 1.0 if lost is None else lost.effective
     return Prediction(
         workload,
         path,
@@ -449,7 +449,7 @@ def _network(site: SitePlan, group: str, each: int) -> _Network:
     """Return the network of the hosts of a group, with ``each`` accelerators.
 
     The fabric is the one of role ``compute`` that the group hangs on. Routes of the fat-tree engine keep shifts apart, adaptive
-    ones avoid what is busy; others, and the equal paths of Ethernet, which a hash chooses from, do neither.
+    ones avoid what is busy; others, and equal paths of Ethernet that a hash chooses from, do neither.
     """
     for planned in site.fabrics:
         layout = planned.layout
@@ -463,6 +463,8 @@ def _network(site: SitePlan, group: str, each: int) -> _Network:
                 return _Network(missing=(f"ports of '{group}' on the fabric '{planned.name}'",))
             engine = planned.fabric.routing_engine or ""
             apart = engine == "ftree" or engine.startswith("ar_")
+            if not planned.is_infiniband:
+                apart = bool(planned.fabric.adaptive_routing)
             return _Network(
                 rail=gbps / 8 * 1e9 * hosts.interfaces / each,
                 pod=layout.unit_hosts * each if len(layout.tiers) > 1 else 1 << 30,

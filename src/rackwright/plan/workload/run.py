@@ -27,6 +27,9 @@ from rackwright.plan.storage.training import (
 if TYPE_CHECKING:
     from rackwright.plan.expansion import Expansion
 
+PROGRESS = 1e-3
+"""Least share of the time that goes to steps of a job that is said to advance."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -45,7 +48,7 @@ class Bounds:
         return Bounds(min(self.low, most), min(self.value, most), min(self.high, most))
 
     def inverse(self, of: float) -> Bounds:
-        """Return ``of`` divided by the range."""
+        """Return ``of`` divided by the range, which is above 0."""
         return Bounds(of / self.high, of / self.value, of / self.low)
 
 
@@ -96,9 +99,10 @@ class LostTime:
     async_gain: float = 0.0
 
     @property
-    def total(self) -> float:
-        """Return the sum."""
-        return self.failures + self.checkpoints + (self.repairs or 0.0)
+    def effective(self) -> float:
+        """Share of the time that is left for steps, from 0 to 1; 0 below ``PROGRESS``."""
+        left = 1 - self.failures - self.checkpoints - (self.repairs or 0.0)
+        return left if left >= PROGRESS else 0.0
 
     def by_cause(self) -> dict[str, float]:
         """Return the shares by their cause in words."""
@@ -150,11 +154,11 @@ def lost_time(
     if writing is not None and writing.blocking and failures:
         best = max(daly_interval(writing.blocking, DAY / failures), writing.background)
     gain = 0.0
-    if best is not None and writing is not None and kept:
+    if best is not None and writing is not None and kept >= PROGRESS:
         better = effective_time(failures or 0.0, profile.restart or 0.0, best, writing.stall(best))
         gain = better / kept - 1
     behind, async_gain = writing and writing.asynchronous, 0.0
-    if behind is not None and kept:
+    if behind is not None and kept >= PROGRESS:
         shorter = behind.stall(interval)
         freed = effective_time(failures or 0.0, profile.restart or 0.0, interval, shorter)
         async_gain = freed / kept - 1
@@ -187,7 +191,7 @@ def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float |
         one for one in groups_of(plan) if (one.site, one.group) == (workload.site, workload.group)
     )
     spares = known.spares if known.spares is not None else group.hosts - hosts
-    return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares)
+    return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares, hosts + spares)
 
 
 def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:

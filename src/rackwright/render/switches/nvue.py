@@ -13,6 +13,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./:-]*")
 _NOT_PLAIN = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
 _BRIDGE = "br_default"
 _UNDERLAY = "underlay"
+_ADAPTIVE = {"adaptive-routing": {"enable": "on"}}
 
 Tree = dict[str, Any]
 
@@ -55,6 +56,7 @@ def cumulus(switch: SwitchConfig) -> Tree:
                 "router-id": str(switch.router_id),
             }
         }
+        tree["router"] |= _ADAPTIVE if switch.adaptive_routing else {}
         tree["vrf"] = {"default": {"router": {"bgp": _bgp(switch)}}}
     return tree
 
@@ -85,7 +87,8 @@ def _interfaces(switch: SwitchConfig) -> Iterator[tuple[str, Tree]]:
     for port in switch.ports:
         if port.parts > 1:
             split.setdefault(port.name.rpartition("s")[0], port)
-        yield port.name, _port(port)
+        routed = port.to_switch and switch.adaptive_routing
+        yield port.name, _port(port) | ({"router": _ADAPTIVE} if routed else {})
     for name, port in split.items():
         yield name, {"link": {"breakout": {f"{port.parts}x": {}}}, "type": "swp"}
     for vlan in switch.vlans:

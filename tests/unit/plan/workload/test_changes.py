@@ -48,6 +48,22 @@ def test_adaptive_routing_is_suggested_where_flows_take_the_same_links(tmp_path:
     assert of_field(predicted(tmp_path, routing_engine="ftree"), "routing_engine") == []
 
 
+def test_adaptive_routing_of_ethernet_is_suggested_where_a_hash_chooses_paths(
+    tmp_path: Path,
+) -> None:
+    hashed = predicted(tmp_path, technology="ethernet")
+    (change,) = of_field(hashed, "adaptive_routing")
+    assert change.path == ("sites", 0, "fabrics", 0, "adaptive_routing")
+    assert "false → true, adaptive routing" in change.what
+    adaptive = predicted(tmp_path, technology="ethernet", adaptive_routing=True)
+    assert hashed.a_day is not None
+    assert adaptive.a_day is not None
+    assert change.gain == pytest.approx(adaptive.a_day.low / hashed.a_day.low - 1)
+    assert change.gain > 0.001
+    assert adaptive.a_day.value == hashed.a_day.value
+    assert of_field(adaptive, "adaptive_routing") == of_field(adaptive, "routing_engine") == []
+
+
 def test_the_best_interval_between_checkpoints_is_suggested(tmp_path: Path) -> None:
     best = daly_interval(30, DAY / (64 * 6.5e-3)) / 60
     found = predicted(tmp_path, "480 min")

@@ -81,6 +81,19 @@ def test_equal_paths_of_ethernet_lower_the_low_end_alone(tmp_path: Path) -> None
     assert (hashed.value, hashed.high) == (routed.value, routed.high)
 
 
+@pytest.mark.parametrize(("adaptive", "uplinks"), [(True, 0), (False, 64), (None, 64)])
+def test_adaptive_routing_of_ethernet_keeps_flows_apart(
+    tmp_path: Path, adaptive: bool | None, uplinks: int
+) -> None:
+    """An engine of InfiniBand does not."""
+    found = predicted(
+        tmp_path, technology="ethernet", adaptive_routing=adaptive, routing_engine="ftree"
+    )
+    assert found.placement is not None
+    assert found.placement.uplinks == uplinks
+    assert (found.collisions == 0) is bool(adaptive)
+
+
 def test_routes_of_the_fat_tree_engine_do_not_collide(tmp_path: Path) -> None:
     found = predicted(tmp_path)
     assert found.placement is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,12 @@ def test_a_job_is_laid_out_over_the_hosts_of_its_group(tmp_path: Path) -> None:
 def test_failures_and_checkpoints_take_their_share(tmp_path: Path) -> None:
     (found,) = predict(tmp_path, {**JOB, "job": "big"}, reliability=RELIABILITY)
     (free,) = predict(tmp_path, JOB)
-    lost = 64 * 6.5e-3 * (600 + 1800) / 86400
-    assert found.effective == pytest.approx((1 - lost) / (1 + 30 / 3600))
+    lived = 86400 / (64 * 6.5e-3)
+    first_order = (1 - (600 + 1800) / lived) / (1 + 30 / 3600)
+    assert found.effective == pytest.approx(first_order, abs=1e-4)
+    assert found.effective == pytest.approx(
+        3600 / lived * math.exp(-600 / lived) / math.expm1(3630 / lived)
+    )
     assert found.missing == ()
     assert found.a_day is not None
     assert free.a_day is not None

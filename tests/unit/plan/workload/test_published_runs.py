@@ -6,13 +6,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rackwright.plan.reliability.failures import effective_time
+from rackwright.plan.reliability.failures import (
+    DAY,
+    daly_interval,
+    effective_time,
+    longest_restart,
+)
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
+from rackwright.plan.workload.run import CHECKPOINT
+from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
 from rackwright.plan.workload.transformer import LanguageModel
 
@@ -41,6 +49,7 @@ class Published:
         flops: TFLOP/s of the model on each accelerator, as published.
         fitted: the program was fitted to this row.
         pod: accelerators of a pod, above which the fabric is oversubscribed 7:1; 0 without one.
+        overlapped: collectives are hidden behind products, as MegaScale describes it.
     """
 
     name: str
@@ -54,6 +63,21 @@ class Published:
     flops: float
     fitted: bool = False
     pod: int = 0
+    overlapped: bool = False
+
+    def software(self) -> Software:
+        """Return its program.
+
+        MegaScale cuts products into pieces that hide the collectives of a layer, and exchanges gradients and weights of one
+        virtual stage while others work. From the last backward pass of one virtual stage to that of all of them, a
+        stage works on as many micro-batches as there are stages, less the share of that first virtual stage
+        (arXiv:2104.04473).
+        """
+        program = known_programs()[self.program]
+        if not self.overlapped:
+            return program
+        hidden = self.layout.pipeline * (1 - 1 / self.layout.virtual)
+        return replace(program, tensor=0.0, tensor_wait=0.0, hidden=hidden)
 
     def step(self) -> StepTime:
         """Return the predicted step."""
@@ -72,7 +96,7 @@ class Published:
             self.accelerators,
             accelerator,
             links,
-            known_programs()[self.program],
+            self.software(),
         )
 
 
@@ -106,13 +130,17 @@ RUNS = [
         gpt("megascale", 64000, 128), "a100", 12288,
         6144, 2048, ModelLayout(8, 8, 1, 6), "megatron-lm-2023", 0.552 / 1.34 * 312,
     ),
+    Published(
+        "MegaScale (arXiv:2402.15627: 55.2 % MFU)", gpt("megascale", 64000, 128), "a100", 12288,
+        6144, 2048, ModelLayout(8, 8, 1, 6), "megatron-lm-2023", 0.552 * 312, overlapped=True,
+    ),
 ]  # fmt: skip
 
 
 def line(run: Published) -> str:
     """Return the row of a run."""
     predicted = run.step().flops / 1e12
-    fitted = ", fitted to it" if run.fitted else ""
+    fitted = ", fitted to it" if run.fitted else ", overlapped" if run.overlapped else ""
     return (
         f"| {run.name} | {run.accelerators:,} {run.system.upper()} | {run.program}{fitted} | "
         f"{run.flops:.0f} TFLOP/s | {predicted:.0f} TFLOP/s | {run.flops * 1e12 / run.step().flops:.2f} |"
@@ -137,30 +165,32 @@ def test_the_document_has_the_table_of_published_runs() -> None:
     assert table in text
 
 
-EFFECTIVE = "| Run | Interruptions | Assumed | Published | Predicted |"
-ASSUMED = [(5, 15), (10, 15), (10, 30)]
-"""Minutes of a restart and between checkpoints, which Llama 3 did not publish; each checkpoint stalls the job for 5 s."""
+EFFECTIVE = "| Checkpoint every | Restart in 5 min | Restart in 10 min | 90 % allows a restart of |"
+FAILURES = 419 / 54
+"""Unexpected interruptions a day of Llama 3 405B on 16,384 GPUs (arXiv:2407.21783)."""
+STALL = CHECKPOINT * LLAMA.parameters / 2e12
+"""Seconds in which a checkpoint is written at the sustained 2 TB/s of the storage (arXiv:2407.21783)."""
+BEST = daly_interval(STALL, DAY / FAILURES)
 
 
-def effective_lines() -> list[str]:
-    """Return the rows of effective time: 419 interruptions in 54 days of Llama 3 on 16,384 GPUs."""
-    lines = []
-    for restart, interval in ASSUMED:
-        found = effective_time(419 / 54, restart * 60, interval * 60, 5)
-        lines.append(
-            f"| Llama 3 405B on 16,384 H100 (arXiv:2407.21783) | 419 in 54 days | restart {restart} min, checkpoint every "
-            f"{interval} min | more than 90 % | {100 * found:.1f} % |"
-        )
-    return lines
+def effective_lines() -> Iterator[str]:
+    """Yield the rows of effective time, for intervals between checkpoints, in s."""
+    for interval in (BEST, 15 * 60, 30 * 60):
+        shares = (effective_time(FAILURES, restart * 60, interval, STALL) for restart in (5, 10))
+        cells = [f"{interval / 60:.1f} min{' (the best)' if interval == BEST else ''}"]
+        cells += [f"{100 * share:.1f} %" for share in shares]
+        cells += [f"{longest_restart(FAILURES, 0.9, interval, STALL) / 60:.1f} min"]
+        yield f"| {' | '.join(cells)} |"
 
 
 def test_llama_3_is_effective_for_nine_tenths_of_its_time() -> None:
-    table = "\n".join([EFFECTIVE, "|---|---|---|---|---|", *effective_lines()])
+    """With the best interval that the published rates allow; one of 30 min leaves too little time to restart."""
+    table = "\n".join([EFFECTIVE, "|---|---|---|---|", *effective_lines()])
     text = DOCUMENT.read_text(encoding="utf-8")
     if os.environ.get("UPDATE_GOLDEN"):
         before, _, after = text.partition(EFFECTIVE)
         text = f"{before}{table}\n\n{after.partition(chr(10) * 2)[2]}"
         DOCUMENT.write_text(text, encoding="utf-8")
     assert table in text
-    for restart, interval in ASSUMED[:2]:
-        assert 0.9 < effective_time(419 / 54, restart * 60, interval * 60, 5) < 0.95
+    assert effective_time(FAILURES, 600, BEST, STALL) > 0.9
+    assert effective_time(FAILURES, 600, 1800, STALL) < 0.9
