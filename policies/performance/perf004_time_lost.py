@@ -50,6 +50,6 @@ class TimeLost(Policy):
             unit="%",
             what="share of the time lost to failures and checkpoints",
             sense="at_most",
-            fix="restart faster, set a better 'checkpoint_interval', or write checkpoints asynchronously",
+            fix="restart faster, set a better 'checkpoint_interval', or write checkpoints asynchronously ('async_save')",
             missing=() if lost is not None else tuple(Missing(*one) for one in found.lacking),
         )

@@ -68,6 +68,8 @@ class JobProfile(Model):
     """Time from one checkpoint to the next, in min."""
     checkpoint_stall: Annotated[Seconds | None, Claim(looser="lower")] = None
     """Time that a checkpoint stops the job, in s; with asynchronous writing less than the writing."""
+    async_save: Annotated[bool, Claim(strictest_first=(False, True), absent="strict")] = False
+    """True if checkpoints are written while the job goes on, after a copy to the memory of the hosts."""
     target: Annotated[Annotated[Percent, Field(ge=0, lt=100)] | None, Setting(looser="lower")] = (
         None
     )

@@ -367,6 +367,7 @@ DATA_SIZE = Dimension(
         "KiB": Decimal(1) / 1024**2,
         "TiB": Decimal(1024),
         "PiB": Decimal(1024**2),
+        "MB": Decimal(10**6) / Decimal(2**30),
         "GB": Decimal(10**9) / Decimal(2**30),
         "TB": Decimal(10**12) / Decimal(2**30),
         "PB": Decimal(10**15) / Decimal(2**30),

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.field_kinds import KEY, Setting
+from rackwright.model.field_kinds import KEY, STATEMENT, Setting
 from rackwright.model.names import Name
-from rackwright.model.units import Tokens, TokensPerDay
+from rackwright.model.units import Gibibytes, Tokens, TokensPerDay
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
 """Accelerators that share something."""
@@ -32,6 +32,18 @@ class WorkloadLayout(Model):
     """Number of sequences that a replica works on at a time."""
     sharded: Annotated[bool, Setting(looser="either", absent="elsewhere")] = False
     """True if parameters are gathered when they are used (FSDP)."""
+
+
+class TrainingDataset(Model):
+    """Training data of a workload."""
+
+    sample_size: Annotated[
+        Annotated[Gibibytes, Field(gt=0)] | None, Setting(looser="lower", absent="elsewhere")
+    ] = None
+    """Mean size of one sample, in GiB: what storage holds for one sequence of the workload, like an image or a video.
+    2 or 4 bytes per token of text if omitted; unknown for images and videos."""
+    file_system: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
+    """File system of the site that samples are read from. The only one of the site if omitted."""
 
 
 class TrainingWorkload(Model):
@@ -77,6 +89,8 @@ class TrainingWorkload(Model):
     """Training program by the name that the documents list. The newest Megatron-Core if omitted."""
     job: Annotated[Name | None, Setting(looser="either", absent="elsewhere")] = None
     """Job of ``reliability.jobs`` with its checkpoints and restarts; failures are unknown if omitted."""
+    dataset: Annotated[TrainingDataset | None, STATEMENT] = None
+    """Training data as it is stored. Tokens of text on the only file system of the site if omitted."""
     target: Annotated[
         Annotated[TokensPerDay, Field(gt=0)] | None, Setting(looser="lower", absent="loose")
     ] = None

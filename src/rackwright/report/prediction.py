@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rackwright.harmless import json_text
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.base import Path
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.economy import Economy
@@ -117,6 +118,20 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     yield "basis", BASES[one.basis or "measured"]
     for cause, share in one.lost.by_cause().items() if one.lost else ():
         yield "lost", f"{share:.1%} to {cause}"
+    writing = one.lost.writing if one.lost else None
+    if one.lost is not None and writing is not None and writing.background:
+        late = writing.background > one.lost.interval
+        told = ", longer than 'checkpoint_interval', for which the job waits" if late else ""
+        yield (
+            "checkpoints",
+            f"{writing.blocking:.3g} s of copying, {writing.background:,.3g} s of writing in the background{told}",
+        )
+    if one.reads is not None and one.reads.rate and one.reads.system:
+        demand, rate = (
+            format_quantity((value or 0.0) / 1e6, "MB/s")
+            for value in (one.reads.demand(step.wanted), one.reads.rate)
+        )
+        yield "reads", f"{demand} of {rate} from '{printable(one.reads.system.system)}'"
     if one.slowed is not None:
         low, high = 1 - one.slowed.high, 1 - one.slowed.low
         yield "lost", f"{1 - one.slowed.value:.1%} to the power cap ({low:.1%} to {high:.1%})"
@@ -124,6 +139,10 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
         yield "lost", f"up to {one.collisions:.1%} where flows take the same links (in the range)"
     if one.lost is not None and one.lost.repairs is None:
         yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
+    if one.reads is not None and one.reads.missing:
+        needed, lacks = one.reads.demand(step.wanted), ", ".join(one.reads.missing)
+        told = "" if needed is None else f" at {format_quantity(needed / 1e6, 'MB/s')}"
+        yield "not counted", f"reading of training data{told}: unknown without {printable(lacks)}"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield "not counted", printable(text)
 
@@ -209,6 +228,7 @@ def _document(
         "slowed_by_power_cap": _range(one.slowed),
         "lost_to_collisions": one.collisions,
         "lost": one.lost.by_cause() if one.lost else None,
+        "reads": _reads(one),
         "dollars_per_trillion": _range(spent.dollars if spent else None),
         "kwh_per_trillion": _range(spent.kwh if spent else None),
         "carbon_kg_per_trillion": _range(spent.carbon if spent else None),
@@ -240,6 +260,17 @@ def _document(
             for c in changes(one, flat)
         ]
     return document
+
+
+def _reads(one: Prediction) -> dict[str, Any] | None:
+    """Return the reading of training data, in B/s; ``demand`` is that of steps which do not wait."""
+    if one.reads is None or one.step is None:
+        return None
+    return {
+        "demand": one.reads.demand(one.step.wanted),
+        "rate": one.reads.rate,
+        "missing": list(one.reads.missing),
+    }
 
 
 def _range(value: Bounds | None) -> dict[str, float] | None:

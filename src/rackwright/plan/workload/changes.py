@@ -69,9 +69,15 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
             f"{change}, adaptive routing (in the low end of the range)",
             1 / (1 - prediction.collisions) - 1,
         )
+    wider = None if prediction.reads is None else prediction.reads.wider(step.wanted)
+    if wider is not None:
+        yield Improvement(*wider, step.wanted * step.seconds / step.tokens - 1)
     if (lost := prediction.lost) is not None and lost.best_interval is not None:
         told = f"a checkpoint each {lost.interval / 60:,.3g} → {lost.best_interval / 60:,.3g} min"
         yield Improvement((*lost.profile, "checkpoint_interval"), told, lost.gain)
+    if lost is not None and lost.async_gain:
+        told = "checkpoints written in the background"
+        yield Improvement((*lost.profile, "async_save"), told, lost.async_gain)
     if prediction.effective:
         share = 1 / prediction.effective - 1
         yield Improvement(("reliability",), "no failures, no checkpoints", share)

@@ -14,6 +14,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
+from rackwright.plan.storage.training import TrainingReads, training_reads
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import accelerator_of, known_models, known_programs
 from rackwright.plan.workload.links import Links
@@ -94,6 +95,7 @@ class Prediction:
         slowed: speed under a power cap over that without one; None without a cap.
         basis: of the accelerator's speeds; None without a step.
         collisions: share of the speed that is lost at worst where flows take the same links; in the low end of the range.
+        reads: of training data; None without a step.
     """
 
     workload: TrainingWorkload
@@ -111,6 +113,7 @@ class Prediction:
     slowed: Bounds | None = None
     basis: Basis | None = None
     collisions: float = 0.0
+    reads: TrainingReads | None = None
 
     @property
     def effective(self) -> float | None:
@@ -214,11 +217,26 @@ def _predicted(
     value = step.tokens / step.seconds
     crowded = replace(placement.links, uplinks=placement.uplinks)
     worst = step_time(job, layout, placement.accelerators, accelerator, crowded, software)
-    speed = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
+    free = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
+    reads = training_reads(plan, workload, job.model.stored_token, placement.hosts, path)
+    speed = free.limited(reads.limit)
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
-        speed = Bounds(speed.low * slowed.low, speed.value * slowed.value, speed.high * slowed.high)
-    lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters)
+        capped = Bounds(
+            free.low * slowed.low, free.value * slowed.value, free.high * slowed.high
+        ).limited(reads.limit)
+        if speed != free:
+            pairs = (
+                (capped.low, speed.low),
+                (capped.value, speed.value),
+                (capped.high, speed.high),
+            )
+            slowed = Bounds(*(one / whole for one, whole in pairs))
+        speed = capped
+    step, worst = step.limited(reads.limit), worst.limited(reads.limit)
+    link = accelerator.host_link
+    copies = None if link is None else link * placement.accelerators
+    lost, missing = lost_time(plan, workload, placement.hosts, job.model.parameters, copies)
     effective = 1.0 if lost is None else lost.effective
     return Prediction(
         workload,
@@ -235,6 +253,7 @@ def _predicted(
         slowed=slowed,
         basis=accelerator.basis,
         collisions=1 - step.seconds / worst.seconds,
+        reads=reads,
     )
 
 
@@ -470,6 +489,7 @@ def with_links(prediction: Prediction, **changes: float) -> StepTime | None:
         return None
     links = replace(placement.links, **changes)  # type: ignore[arg-type]
     workload = prediction.workload
-    return step_time(
+    step = step_time(
         job_of(workload), layout, placement.accelerators, accelerator, links, software_of(workload)
     )
+    return step if prediction.reads is None else step.limited(prediction.reads.limit)

@@ -20,6 +20,7 @@ def check_workloads(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProb
         for site in blueprint.sites
         for group in site.node_groups
     }
+    systems = {site.name: [one.name for one in site.file_systems] for site in blueprint.sites}
     jobs = [job.name for job in blueprint.reliability.jobs] if blueprint.reliability else []
     problems = []
     for index, one in enumerate(blueprint.workloads):
@@ -39,6 +40,13 @@ def check_workloads(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProb
                 read_config(one.model, one.config)
             except UnknownShapeError as error:
                 problems.append(PlanProblem((*path, "config"), str(error), None))
+        store, stores = one.dataset.file_system if one.dataset else None, systems.get(one.site, [])
+        if store is not None and one.site in systems and store not in stores:
+            told = f"there is no file system '{store}' in '{one.site}'"
+            hint = did_you_mean(store, stores) or (
+                f"known: {', '.join(stores)}" if stores else "state it in the site's 'file_systems'"
+            )
+            problems.append(PlanProblem((*path, "dataset", "file_system"), told, hint))
         problems += _place(one.site, one.group, one.hosts, path, sizes)
     return problems
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rackwright.model.reliability import JobProfile
-from rackwright.model.storage import Checkpoint
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.base import Path
 from rackwright.plan.reliability.failures import (
@@ -19,15 +18,17 @@ from rackwright.plan.reliability.failures import (
     groups_of,
     waiting_time,
 )
-from rackwright.plan.storage.filesystem import GIB, file_systems, write_time
+from rackwright.plan.storage.training import (
+    CheckpointWriting,
+    checkpoint_writing,
+    missing_stall,
+)
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import Expansion
 
 PROGRESS = 1e-3
 """Least share of the time that goes to steps of a job that is said to advance."""
-CHECKPOINT = 14
-"""Bytes of a parameter in a checkpoint: its weight in bf16, master weight and two moments of Adam in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Bounds:
     def scaled(self, factor: float) -> Bounds:
         """Return the range times a factor above 0."""
         return Bounds(self.low * factor, self.value * factor, self.high * factor)
+
+    def limited(self, most: float) -> Bounds:
+        """Return the range with no bound above ``most``."""
+        return Bounds(min(self.low, most), min(self.value, most), min(self.high, most))
 
     def inverse(self, of: float) -> Bounds:
         """Return ``of`` divided by the range, which is above 0."""
@@ -79,6 +84,8 @@ class LostTime:
         best_interval: the one that loses least, by Daly (2006); None where nothing fails or stalls.
         gain: effective time with it over that with ``interval``, less 1.
         profile: place of its job profile in the blueprint.
+        writing: of one checkpoint.
+        async_gain: effective time with checkpoints that are written in the background over that without, less 1.
     """
 
     failures: float
@@ -88,6 +95,8 @@ class LostTime:
     best_interval: float | None = None
     gain: float = 0.0
     profile: Path = ()
+    writing: CheckpointWriting | None = None
+    async_gain: float = 0.0
 
     @property
     def effective(self) -> float:
@@ -105,7 +114,11 @@ class LostTime:
 
 
 def lost_time(
-    plan: Expansion, workload: TrainingWorkload, hosts: int, parameters: float
+    plan: Expansion,
+    workload: TrainingWorkload,
+    hosts: int,
+    parameters: float,
+    copies: float | None = None,
 ) -> tuple[LostTime | None, tuple[str, ...]]:
     """Return the share of time that failures, repairs and checkpoints take, and what is missing for it.
 
@@ -114,36 +127,41 @@ def lost_time(
         workload: names its job profile.
         hosts: of the job.
         parameters: of its model.
+        copies: B/s from all its accelerators to the memory of their hosts; None if unknown.
     """
     profile = _profile(plan, workload)
     if profile is None or plan.reliability is None:
         return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
     asked = replace_hosts(profile, workload, hosts)
     failures = failures_a_day(asked, plan.reliability)
-    stall = profile.checkpoint_stall
-    if stall is None:
-        stall = _write_seconds(plan, workload, parameters)
+    interval = profile.checkpoint_interval or DAY
+    writing = checkpoint_writing(plan, workload, profile, parameters, copies)
+    stall = None if writing is None else writing.stall(interval)
     wanted = {
         "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
         f"'restart' of the job '{profile.name}'": profile.restart,
         f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
-        f"'checkpoint_stall' of the job '{profile.name}', or one file system of '{workload.site}' with a "
-        "write throughput whose workload has a 'checkpoint'": stall,
+        missing_stall(workload, profile, copies): stall,
     }
     missing = tuple(name for name, value in wanted.items() if value is None)
     if missing:
         return None, missing
-    interval = profile.checkpoint_interval or DAY
     kept = effective_time(failures or 0.0, profile.restart or 0.0, interval, stall or 0.0)
     saving = (stall or 0.0) / (interval + (stall or 0.0))
     repairs = _waiting(plan, workload, hosts)
     waited = None if repairs is None else repairs * kept
-    best = daly_interval(stall, DAY / failures) if stall and failures else None
+    best = None
+    if writing is not None and writing.blocking and failures:
+        best = max(daly_interval(writing.blocking, DAY / failures), writing.background)
     gain = 0.0
-    if best is not None and kept >= PROGRESS:
-        gain = (
-            effective_time(failures or 0.0, profile.restart or 0.0, best, stall or 0.0) / kept - 1
-        )
+    if best is not None and writing is not None and kept >= PROGRESS:
+        better = effective_time(failures or 0.0, profile.restart or 0.0, best, writing.stall(best))
+        gain = better / kept - 1
+    behind, async_gain = writing and writing.asynchronous, 0.0
+    if behind is not None and kept >= PROGRESS:
+        shorter = behind.stall(interval)
+        freed = effective_time(failures or 0.0, profile.restart or 0.0, interval, shorter)
+        async_gain = freed / kept - 1
     index = plan.reliability.jobs.index(profile)
     return LostTime(
         failures=1 - saving - kept,
@@ -153,6 +171,8 @@ def lost_time(
         best_interval=best,
         gain=gain,
         profile=("reliability", "jobs", index),
+        writing=writing,
+        async_gain=async_gain,
     ), ()
 
 
@@ -172,23 +192,6 @@ def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float |
     )
     spares = known.spares if known.spares is not None else group.hosts - hosts
     return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares, hosts + spares)
-
-
-def _write_seconds(plan: Expansion, workload: TrainingWorkload, parameters: float) -> float | None:
-    """Return the time in which all weights and the optimizer are written, in s, while the job waits.
-
-    They go to the one file system of the site that takes checkpoints; None where it is not known. An adapter of LoRA
-    is no copy of the model.
-    """
-    systems = [
-        one
-        for one in file_systems(plan)
-        if one.site == workload.site and isinstance(one.workload.checkpoint, Checkpoint)
-    ]
-    if workload.task == "lora" or len(systems) != 1 or not systems[0].write.value:
-        return None
-    size = CHECKPOINT * parameters
-    return write_time(size / GIB, systems[0].write.value)
 
 
 def _profile(plan: Expansion, workload: TrainingWorkload) -> JobProfile | None:

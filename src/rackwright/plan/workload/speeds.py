@@ -102,6 +102,8 @@ class Accelerator(Model):
     """Bytes in a second that each accelerator of a node gets in an all-gather over all of them; in the file in GB/s."""
     delay: Micro = 12e-6
     """Time of the smallest collective inside a node, in s; in the file in µs."""
+    host_link: Giga | None = None
+    """Bytes in a second of its copies to the memory of its host; in the file in GB/s. Unknown if omitted."""
     host: Host = "x86"
     """Kind of the processor that launches its kernels."""
     source: TableSource | None = None

@@ -54,6 +54,7 @@ class StepTime:
         replicas: gradients and weights between replicas that nothing hides.
         optimizer: the update.
         stragglers: waiting for the slowest of all accelerators.
+        reads: waiting for training data from storage.
         repeated: work that is done twice for want of memory.
         memory: what the first stage needs.
         fits: it does, with that recomputation.
@@ -72,12 +73,25 @@ class StepTime:
     memory: MemoryNeed
     fits: bool
     flops: float
+    reads: float = 0.0
 
     @property
     def seconds(self) -> float:
         """Return the whole step."""
         known = self.output + self.bubble + self.replicas + self.optimizer + self.stragglers
-        return self.parts.seconds + known
+        return self.parts.seconds + known + self.reads
+
+    @property
+    def wanted(self) -> float:
+        """Return the tokens/s of all accelerators without waiting for training data."""
+        return self.tokens / (self.seconds - self.reads)
+
+    def limited(self, most: float) -> StepTime:
+        """Return the step where storage delivers ``most`` tokens/s; it waits for what is not read during the rest of it."""
+        if self.wanted <= most:
+            return self
+        busy, whole = self.seconds - self.reads, self.tokens / most
+        return replace(self, reads=whole - busy, flops=self.flops * self.seconds / whole)
 
     @property
     def tokens_per_second(self) -> float:
@@ -100,6 +114,7 @@ class StepTime:
             "data parallel": self.replicas,
             "optimizer": self.optimizer,
             "stragglers": self.stragglers,
+            "storage reads": self.reads,
         }
         return dict(sorted(found.items(), key=lambda one: -one[1]))
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+SHORT_TOKENS = 65_500
+"""Vocabulary from which on a stored token takes 4 bytes instead of 2."""
+
 
 class UnknownShapeError(ValueError):
     """A ``config.json`` that describes no transformer of a kind that can be counted."""
@@ -91,6 +94,11 @@ class LanguageModel:
     latent: LatentAttention | None = None
     predicted: int = 0
     denoises: bool = False
+
+    @property
+    def stored_token(self) -> float | None:
+        """Bytes of a token of text as stored by the indexed datasets of Megatron-Core; None for images and videos."""
+        return None if self.denoises else 2.0 if self.vocabulary < SHORT_TOKENS else 4.0
 
     @property
     def kind(self) -> str:
