@@ -16,10 +16,10 @@ from rackwright.plan.reliability.failures import (
     effective_time,
     longest_restart,
 )
+from rackwright.plan.storage.training import CHECKPOINT
 from rackwright.plan.workload.layout import ModelLayout
 from rackwright.plan.workload.library import known_accelerators, known_models, known_programs
 from rackwright.plan.workload.links import Links
-from rackwright.plan.workload.run import CHECKPOINT
 from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.step import StepTime, TrainingJob, step_time
 from rackwright.plan.workload.transformer import LanguageModel
