@@ -1,4 +1,4 @@
-"""Predictions against measured runs; ``tests/bench/test_workload_accuracy.py`` has the tables."""
+"""Predictions against measured runs; ``tests/e2e/test_workload_accuracy.py`` has the tables."""
 
 from __future__ import annotations
 

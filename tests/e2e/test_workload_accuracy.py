@@ -1,6 +1,6 @@
 """Errors of predicted step times on rows that the fit has not seen, beside a constant MFU.
 
-    pytest -m bench tests/bench/test_workload_accuracy.py
+    pytest tests/e2e/test_workload_accuracy.py
 
 Rows are held out by model and by system: the numbers of the training program are fitted to the
 others, from what one would guess without any row, and the error is that of the rows left out. ``UPDATE_GOLDEN=1`` writes
@@ -27,7 +27,7 @@ from rackwright.plan.workload.software import Software
 from rackwright.plan.workload.step import TrainingJob
 from workload_rows import Run, foundry_runs, megatron_runs, vtrain_runs
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 TIGHT = {
     "sustained": 0.1,
