@@ -168,7 +168,11 @@ class Cabled:
                 Blank(path, SwitchTier, "racks", "n01"),
                 Blank(path, SwitchTier, "per_rack", "a number"),
             ]
-        lost = sorted(set(view.switches) - set(view.levels))
+        lost = sorted(
+            name
+            for name in set(view.switches) - set(view.levels)
+            if short_of(name).lower() not in standing
+        )
         if lost:
             text = f"left out: {counted(len(lost), 'switch')} without a host below: {ordered_hostlist(lost)}"
             self.notices.append(SourceNotice(text, view.at))
