@@ -196,3 +196,42 @@ def test_rows_of_one_rack_have_no_order_to_ask_for(tmp_path: Path) -> None:
     made = take_over(tmp_path, {"two.sql": sql({**TABLES, "rack": racks, "device": devices})})
     (told,) = [one.text for one in made.notices if "order of the racks" in one.text]
     assert told.endswith("sorted by name: dc-1/hall-a/row-1")
+
+
+def test_cables_between_tiers_by_role_become_links(tmp_path: Path) -> None:
+    """Only tiers called leaf, spine and core had links; the others were sorted by name."""
+    switches = [
+        {**TABLES["device"][1], "id": 50 + number, "name": f"sw-{number}", "position": f"{30 + number}.0",
+         "role": 3 if number < 2 else 4}
+        for number in range(4)
+    ]  # fmt: skip
+    hosts = [
+        {**TABLES["device"][0], "id": 40 + n, "name": f"gpu-{n}", "position": f"{1 + 10 * n}.0"}
+        for n in range(2)
+    ]
+    pairs = [
+        (40, 50),
+        (41, 51),
+        *[(50 + low, 52 + high) for low in (0, 1) for high in (0, 1) for _ in range(2)],
+    ]
+    tables = {
+        **TABLES,
+        "devicerole": [*TABLES["devicerole"], {"id": 3, "name": "ToR"}, {"id": 4, "name": "Distribution"}],
+        "device": [*hosts, *switches],
+        "interface": [
+            {"id": 200 + 2 * n + side, "name": f"p{n}", "device": pair[side]}
+            for n, pair in enumerate(pairs)
+            for side in (0, 1)
+        ],
+        "cabletermination": [
+            {"id": 400 + 2 * n + side, "cable_end": "AB"[side], "termination": 200 + 2 * n + side, "cable": 500 + n,
+             "_device": pair[side]}
+            for n, pair in enumerate(pairs)
+            for side in (0, 1)
+        ],
+    }  # fmt: skip
+    (fabric,) = take_over(tmp_path, {"netbox.sql": sql(tables)}).data["sites"][0]["fabrics"]
+    assert [tier["name"] for tier in fabric["tiers"]] == ["tor", "distribution"]
+    assert fabric["links"] == [
+        {"name": "tor-distribution", "lower": "tor", "upper": "distribution", "parallel": 2}
+    ]

@@ -230,15 +230,6 @@ class NetworkView:
     def _spelled(self) -> Mapping[str, str]:
         return by_spelling(self.switches)
 
-    def parallel(self, lower: str, upper: str) -> int | None:
-        """Return the cables between each pair of connected switches of two tiers; None where they differ."""
-        counts = {
-            count
-            for (one, other), count in self.links.items()
-            if (self.tier(one), self.tier(other)) == (lower, upper)
-        }
-        return counts.pop() if len(counts) == 1 else None
-
 
 def without_left_out(
     networks: Iterable[FoundNetwork],
