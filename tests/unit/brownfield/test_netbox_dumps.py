@@ -235,3 +235,23 @@ def test_cables_between_tiers_by_role_become_links(tmp_path: Path) -> None:
     assert fabric["links"] == [
         {"name": "tor-distribution", "lower": "tor", "upper": "distribution", "parallel": 2}
     ]
+
+
+def test_tier_without_cables_stays_below_the_core(tmp_path: Path) -> None:
+    switches = [
+        {**TABLES["device"][1], "id": 50 + n, "name": f"sw-{n}", "position": f"{30 + n}.0", "role": 3 + n}
+        for n in range(3)
+    ]  # fmt: skip
+    roles = [{"id": 3, "name": "Access"}, {"id": 4, "name": "Core"}, {"id": 5, "name": "ToR"}]
+    tables = {
+        **TABLES,
+        "devicerole": [*TABLES["devicerole"], *roles],
+        "device": [TABLES["device"][0], *switches],
+        "interface": [{"id": 200 + n, "name": "p", "device": device} for n, device in enumerate((7, 52, 52, 51))],
+        "cabletermination": [
+            {"id": 400 + n, "cable_end": "AB"[n % 2], "termination": 200 + n, "cable": 500 + n // 2, "_device": device}
+            for n, device in enumerate((7, 52, 52, 51))
+        ],
+    }  # fmt: skip
+    (fabric,) = take_over(tmp_path, {"netbox.sql": sql(tables)}).data["sites"][0]["fabrics"]
+    assert [tier["name"] for tier in fabric["tiers"]] == ["access", "tor", "core"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +20,7 @@ from rackwright.brownfield.names import (
 )
 from rackwright.brownfield.products import Products, letters
 from rackwright.brownfield.records import FoundDevice, SourceNotice
+from rackwright.brownfield.switches import level_of
 from rackwright.catalog.loader import Catalogue
 from rackwright.harmless import counted
 from rackwright.model.fabric import Fabric, SwitchTier
@@ -249,11 +249,12 @@ def _links(
 
 
 def _height(tier: str, switches: Sequence[str], view: NetworkView) -> int:
-    """Return the level of a tier: by its name, else the highest of its switches; the top if unknown."""
+    """Return the level of a tier, counted from 1: by its name, else the highest of its switches by their cables."""
     base = re.sub(r"-set\d+$", "", tier)
     if base in TIERS:
         return TIERS.index(base) + 1
-    return max((view.levels[name] for name in switches if name in view.levels), default=sys.maxsize)
+    levels = (view.levels[name] for name in switches if name in view.levels)
+    return max(levels, default=level_of(tier) + 1)
 
 
 def _natural(name: str) -> tuple[tuple[int, int | str], ...]:
