@@ -1,6 +1,6 @@
 """Files that others have written, in numbers: which are read, which are refused and why.
 
-    python tests/public_corpus.py FOLDER... [--list]
+    python tests/public_corpus.py FOLDER... [--library FOLDER] [--list]
 
 Folders are searched for slurm.conf, device types of NetBox's and Nautobot's libraries, dumps of cables and exports of
 NetBox. Each is read as its command reads it. Device types are compared with their YAML by rules of this file alone.
@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from public_netbox import adopt, map_of
 from rackwright.brownfield.cabling.networks import is_neighbours, is_subnet, read_network, views_of
 from rackwright.brownfield.netbox_dumps import is_netbox_dump
 from rackwright.catalog.netbox import import_device
@@ -37,6 +38,8 @@ FILLED = {
 }  # fmt: skip
 """Answers to what no file says, for the model alone."""
 KNOWN = {"dgx-a100", "dgx-h100", "dgx-h200", "rack-48u"}
+LIBRARY: list[Path] = []
+"""Folder with device types, from which products of exports are imported first."""
 LARGEST = 64 * 1024 * 1024
 
 
@@ -297,18 +300,10 @@ def _is_netbox(text: str) -> bool:
 
 
 def _netbox(path: Path, text: str) -> Outcome:
-    """Adopt a data centre, leaving out what the catalogue does not know."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "site"
-        _run("init", str(folder), "--from", str(path), "--leave-out-unknown")
-        todo = folder / "todo.yaml"
-        todo.write_text(filled(todo.read_text()))
-        data = load_plan(folder / "blueprint.yaml", [todo]).tree.data
-    tiers = [len(one["tiers"]) for site in data["sites"] for one in site.get("fabrics", ())]
-    groups = sum(len(site["node_groups"]) for site in data["sites"])
-    return Outcome(
-        "NetBox", "usable with one flag", f"{groups} node groups, tiers of fabrics: {tiers}"
-    )
+    """Import a data centre with its mapping file, leaving out devices of unknown products."""
+    made = adopt(path, map_of(text), LIBRARY[0] if LIBRARY else None, _run, filled)
+    result = "wrong" if made.wrong else f"usable with {made.flags} flags"
+    return Outcome("NetBox", result, str(made))
 
 
 def measure(folders: list[Path]) -> dict[Path, Outcome]:
@@ -335,7 +330,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--list", action="store_true", help="print each file with its result")
+    parser.add_argument("--library", type=Path, help="folder of NetBox's device types for exports")
     chosen = parser.parse_args()
+    LIBRARY += [] if chosen.library is None else [chosen.library]
     measured = measure(chosen.folders)
     print(table(measured))
     for file, result in measured.items():

@@ -96,3 +96,38 @@ def test_the_pack_blocks_what_no_program_judged(lab: Any, pulumi: Pulumi, tmp_pa
     pulumi(project, "config", "set", "blueprint", str(lab.blueprint("ungated-good")))
     pulumi(project, *update)
     assert "rackwright:cluster:Cluster" in resources(pulumi, project)
+
+
+SPLIT = """
+import pulumi, pulumi_aws as aws
+
+vpc = aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16")
+group = aws.ec2.SecurityGroup("group", vpc_id=vpc.id)
+for at in range(int(pulumi.Config().require("rules"))):
+    aws.vpc.SecurityGroupIngressRule(
+        f"rule-{at}", security_group_id=group.id, ip_protocol="tcp", from_port=22, to_port=22,
+        cidr_ipv4=f"{20 + at}.0.0.0/8",
+    )
+"""
+"""A program whose rules are the Internet together, in a group whose id is unknown before it is created."""
+
+
+def test_the_pack_joins_rules_in_separate_resources(
+    lab: Any, pulumi: Pulumi, tmp_path: Path
+) -> None:
+    project = tmp_path / "split"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: split\nruntime: python\n")
+    (project / "__main__.py").write_text(SPLIT)
+    pulumi(project, "stack", "init", "split")
+    pulumi(project, "config", "set", "aws:region", "us-east-1")
+    preview = ("preview", "--policy-pack", str(bundled("policies")))
+
+    pulumi(project, "config", "set", "rules", "16")
+    blocked = pulumi(project, *preview, expect=None)
+    assert blocked.returncode != 0
+    assert "RES-003" in blocked.stdout
+    assert "are open together" in blocked.stdout
+
+    pulumi(project, "config", "set", "rules", "15")
+    assert "RES-003" not in pulumi(project, *preview).stdout

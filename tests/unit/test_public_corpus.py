@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+import public_corpus
+import public_netbox
 from fabric_factories import layout_of
 from plan_dumps import ibnetdiscover
 from public_corpus import _wrong, measure, table
@@ -67,3 +71,37 @@ def test_slower_uplinks_and_outlets_are_wrong() -> None:
         "supplies {'count': 2, 'inlet': 'C14'} of 1 iec-60320-c14",
         "2 slower ports became uplinks",
     ]
+
+
+EXPORT = (
+    "Name,Status,Site,Location,Rack,Role,Manufacturer,Type,Position,Rack face\n"
+    "ER1-9200L-03,Active,DC,H,R1,Access Switch,Acme,X32,40,Front\n"
+    "n1,Active,DC,H,R1,Server,NVIDIA,DGX H100,2,Front\n"
+    "panel,Active,DC,H,R1,Fiber Plant,Acme,PP,42,Front\n"
+)
+
+
+def test_export_with_its_mapping_file_has_tiers_by_role(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export, library = tmp_path / "netbox_devices.csv", tmp_path / "library"
+    export.write_text(EXPORT)
+    library.mkdir()
+    (library / "x32.yaml").write_text(SWITCH)
+    (library / "pp.yaml").write_text(PANEL)
+    monkeypatch.setattr(public_corpus, "LIBRARY", [library])
+    ((_, made),) = measure([export]).items()
+    assert (made.result, made.detail) == (
+        "usable with 3 flags", "3 devices, 2 in the blueprint, 3 flags; tiers: 1 access",
+    )  # fmt: skip
+
+
+def test_switch_in_another_tier_than_its_role_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = tmp_path / "netbox_devices.csv"
+    export.write_text(EXPORT.replace("Acme,X32", "NVIDIA,SN2201"))
+    monkeypatch.setattr(public_netbox, "_roles", lambda _: [("er1-9200l-03", "Core Switch")])
+    ((_, made),) = measure([export]).items()
+    assert made.result == "wrong"
+    assert "'ER1-9200L-03' is 'Core Switch', and in the tier 'access'" in made.detail

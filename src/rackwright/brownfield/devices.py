@@ -44,6 +44,26 @@ def as_hosts(device: FoundDevice, changed: dict[str, str]) -> FoundDevice:
     return replace(device, names=tuple(made))
 
 
+def names_after(
+    listed: Sequence[FoundDevice],
+    settled: Sequence[FoundDevice],
+    known: Sequence[tuple[FoundDevice, Entry]],
+) -> dict[str, str | None]:
+    """Return the names in the blueprint by those in the sources; None for devices that are left out.
+
+    Args:
+        listed: devices as the sources have them.
+        settled: the same with settled names, in the same order.
+        known: devices of the blueprint.
+    """
+    standing = {name for device, _ in known for name in device.names}
+    found: dict[str, str | None] = {}
+    for before, after in zip(listed, settled, strict=True):
+        for source, name in zip(before.names, map(as_host, after.names), strict=True):
+            found[source] = found.get(source) or (name if name in standing else None)
+    return found
+
+
 def with_role(device: FoundDevice, word: str | None) -> FoundDevice:
     """Return a device with the role that the user has given for that of the source."""
     if word is None:

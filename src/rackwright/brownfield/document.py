@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rackwright.brownfield.cabling.fabrics import Cabled, with_tier
-from rackwright.brownfield.cabling.networks import views_of
+from rackwright.brownfield.cabling.networks import views_of, without_left_out
 from rackwright.brownfield.devices import (
     as_hosts,
     group_name,
+    names_after,
     other_height,
     problem_of,
     refuse_twins,
@@ -21,7 +22,7 @@ from rackwright.brownfield.devices import (
     with_role,
 )
 from rackwright.brownfield.groups import DeviceGroup, groups_of
-from rackwright.brownfield.halls import SITE, FoundRack, Halls, in_rows, racks_of
+from rackwright.brownfield.halls import SITE, FoundRack, Halls, in_rows, order_notice, racks_of
 from rackwright.brownfield.names import free_name, host_naming, label_of, ordered_hostlist
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.records import (
@@ -122,7 +123,8 @@ class _Maker:
             raise refused("this file completes a 'slurm.conf', which is not named", beside[0].at,
                           "name the 'slurm.conf' with --from too")  # fmt: skip
         view = SlurmView(slurm)
-        devices = settle_names([device for one in found for device in one.devices], view)
+        listed = [device for one in found for device in one.devices]
+        devices = settle_names(listed, view)
         known = self._known(devices)
         switches = {
             name: entry.technology
@@ -130,7 +132,15 @@ class _Maker:
             if isinstance(entry, Switch)
             for name in device.names
         }
-        networks = views_of((network for one in found for network in one.networks), switches)
+        networks = views_of(
+            without_left_out(
+                (network for one in found for network in one.networks),
+                names_after(listed, devices, known),
+                view.spelled,
+                self.notices,
+            ),
+            switches,
+        )
         known = [(with_tier(device, networks), entry) for device, entry in known]
         racks = racks_of(known, self.notices)
         if not racks and slurm is None and not networks:
@@ -162,6 +172,7 @@ class _Maker:
             self.blanks.append(Blank((), Blueprint, "name"))
         standing = {name for rack in racks for device, _ in rack.devices for name in device.names}
         sites = []
+        unordered: list[str] = []
         if racks and len(by_site) > 1 and (absent := view.absent(standing)):
             count = sum(map(len, absent.values()))
             text = (
@@ -172,7 +183,7 @@ class _Maker:
             text = "no file says where the nodes stand: the site is called after the cluster"
             self.notices.append(SourceNotice(text))
         for index, (site, these) in enumerate(by_site.items()):
-            made = self._site(site, these, view, standing if index == 0 else None)
+            made = self._site(site, these, view, standing if index == 0 else None, unordered)
             here = (*_SITES, ListItem("name", site))
             cabled = Cabled(
                 here, made, self.products, index == 0, standing, self.blanks, self.notices
@@ -180,6 +191,7 @@ class _Maker:
             for network in networks:
                 cabled.add(network)
             sites.append(made)
+        self.notices += order_notice(unordered)
         data: dict[str, Any] = {"apiVersion": "rackwright/v1"}
         data |= {} if name is None else {"name": name}
         data |= {"derive": "1", "policy_set": RELEASED, "sites": sites}
@@ -236,6 +248,7 @@ class _Maker:
             )
         if unknown:
             shown = ", ".join(f"{name} ({count:,})" for name, count in unknown.most_common(20))
+            shown += f", and {len(unknown) - 20:,} more" if len(unknown) > 20 else ""
             text = f"left out: {counted(unknown.total(), 'device')} of {counted(len(unknown), 'unknown product')}: {shown}"
             self.notices.append(SourceNotice(text))
         if changed:
@@ -250,11 +263,16 @@ class _Maker:
         return known
 
     def _site(
-        self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
+        self,
+        name: str,
+        racks: Sequence[FoundRack],
+        view: SlurmView,
+        standing: set[str] | None,
+        unordered: list[str],
     ) -> dict[str, Any]:
         """Return one site; with ``standing``, also the nodes of Slurm that are not among those."""
         here = (*_SITES, ListItem("name", name))
-        halls = in_rows(racks, self.notices)
+        halls = in_rows(racks, unordered)
         ordered = [rack for rows in halls.values() for these in rows.values() for rack in these]
         feeds = self._feeds(ordered)
         power = self._power(here, ordered, feeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rackwright.brownfield.names import as_host, label_of
@@ -246,29 +246,32 @@ def height_of(entry: Entry) -> float:
     return 1.0 if height is None else float(height)
 
 
-def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
+def in_rows(racks: Iterable[FoundRack], unordered: list[str]) -> Halls:
     """Return the racks of a site in the order in which they stand.
 
     Args:
         racks: of one site.
-        notices: a row without a known order is added.
+        unordered: rows of several racks without a known order are added.
     """
     found: dict[str, dict[str, list[FoundRack]]] = {}
     for rack in racks:
         found.setdefault(rack.hall, {}).setdefault(rack.row, []).append(rack)
-    guessed = []
     for hall, rows in found.items():
         for row, these in rows.items():
-            if any(rack.position is None for rack in these):
-                guessed.append(f"{hall}/{row}")
-                these.sort(key=lambda rack: natural(rack.name))
-            else:
+            if all(rack.position is not None for rack in these):
                 these.sort(key=lambda rack: rack.position or 0)
-    if guessed:
-        shown = ", ".join(guessed[:5]) + (", …" if len(guessed) > 5 else "")
-        text = f"the order of the racks is unknown, so they are sorted by name: {shown}"
-        notices.append(SourceNotice(text))
+            elif len(these) > 1:
+                unordered.append(f"{these[0].site}/{hall}/{row}")
+                these.sort(key=lambda rack: natural(rack.name))
     return found
+
+
+def order_notice(unordered: Sequence[str]) -> Iterator[SourceNotice]:
+    """Yield a notice about rows whose racks are sorted by name."""
+    if unordered:
+        shown = ", ".join(unordered[:5]) + (", …" if len(unordered) > 5 else "")
+        text = f"the order of the racks is unknown, so they are sorted by name: {shown}"
+        yield SourceNotice(text)
 
 
 def natural(name: str) -> tuple[tuple[str, int], ...]:

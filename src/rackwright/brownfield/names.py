@@ -35,8 +35,8 @@ def as_host(text: str) -> str | None:
 
 
 def short_of(name: str) -> str:
-    """Return the name of a host without its domain."""
-    return name.partition(".")[0]
+    """Return the name of a host without its domain, which does not end in a number: ``pdu-2.1`` has none."""
+    return name if name.rpartition(".")[2].isdigit() else name.partition(".")[0]
 
 
 def by_spelling(names: Iterable[str]) -> dict[str, str]:

@@ -127,18 +127,38 @@ def _read_snapshot(root: Item) -> Found:
             )
         lists[name] = rows
     found = devices_of_rows((item.location, _of_json(item)) for item in lists["devices"])
-    networks = tuple(_networks(lists["cables"], root.location))
+    cables = list(_cables(lists["cables"]))
+    found = with_cables(found, cables, len(lists["cables"]), root.location)
     notices = list(found.notices)
     for name, what in (("power_feeds", "power feeds"), ("ip_addresses", "addresses")):
         if lists[name]:
             text = f"{len(lists[name]):,} {what} of NetBox are not taken over: state them in the blueprint"
             notices.append(SourceNotice(text, root.location))
-    return replace(found, networks=networks, notices=tuple(notices))
+    return replace(found, notices=tuple(notices))
 
 
-def _networks(cables: Sequence[Item], at: Location) -> Iterator[FoundNetwork]:
-    """Yield the cables between interfaces, as one network whose switches the products of devices tell."""
-    found: list[FoundCable] = []
+def with_cables(found: Found, cables: Sequence[FoundCable], total: int, at: Location) -> Found:
+    """Return a file with the cables between interfaces, as one network whose switches the products of devices tell.
+
+    Args:
+        found: the devices.
+        cables: with one interface at either end.
+        total: number of all cables of the file.
+        at: the file.
+    """
+    notices = found.notices
+    if other := total - len(cables):
+        text = (
+            f"left out: {counted(other, 'cable')} of {total:,} that do not connect one interface to one other "
+            "(patch panels, circuits, power, consoles)"
+        )
+        notices = (*notices, SourceNotice(text, at))
+    networks = (FoundNetwork(at, None, {}, tuple(cables)),) if cables else ()
+    return replace(found, networks=networks, notices=notices)
+
+
+def _cables(cables: Sequence[Item]) -> Iterator[FoundCable]:
+    """Yield the cables with one interface at either end."""
     for item in cables:
         sides = []
         for side in ("a_terminations", "b_terminations"):
@@ -152,9 +172,7 @@ def _networks(cables: Sequence[Item], at: Location) -> Iterator[FoundNetwork]:
                 break
             sides.append((device, port))
         if len(sides) == 2:
-            found.append(FoundCable(*sides[0], *sides[1]))
-    if found:
-        yield FoundNetwork(at, None, {}, tuple(found))
+            yield FoundCable(*sides[0], *sides[1])
 
 
 def _text(item: Item, *keys: str) -> str:

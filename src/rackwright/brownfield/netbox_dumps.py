@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rackwright.brownfield.netbox import devices_of_rows
-from rackwright.brownfield.records import Found, FoundCable, FoundNetwork, refused
+from rackwright.brownfield.netbox import devices_of_rows, with_cables
+from rackwright.brownfield.records import Found, FoundCable, refused
 from rackwright.errors import Location
 
 Row = Mapping[str, str]
@@ -18,7 +17,7 @@ Tables = Mapping[str, Mapping[str, tuple[Location, Row]]]
 """Rows of tables by their ids, with their places."""
 
 _TABLES = frozenset({
-    "device", "devicetype", "devicerole", "manufacturer", "rack", "site", "location", "interface", "cabletermination",
+    "device", "devicetype", "devicerole", "manufacturer", "rack", "site", "location", "interface", "cable", "cabletermination",
 })  # fmt: skip
 _COPY = re.compile(r"COPY public\.dcim_(\w+) \((.*)\) FROM stdin;")
 _FIXTURE = re.compile(r'"model":\s*"dcim\.device"')
@@ -41,9 +40,7 @@ def read_netbox_dump(text: str, path: Path) -> Found:
     tables = _of_fixture(text, path) if text.lstrip()[:1] == "[" else _of_sql(text, path)
     rows = ((at, _device(row, tables)) for at, row in tables.get("device", {}).values())
     found = devices_of_rows(rows)
-    cables = tuple(_cables(tables))
-    networks = (FoundNetwork(Location(str(path), 1, 1), None, {}, cables),) if cables else ()
-    return replace(found, networks=networks)
+    return with_cables(found, *_cables(tables), Location(str(path), 1, 1))
 
 
 def _of_sql(text: str, path: Path) -> Tables:
@@ -129,17 +126,33 @@ def _far(row: Row, field: str, table: str, tables: Tables) -> Row:
     return found
 
 
-def _cables(tables: Tables) -> Iterator[FoundCable]:
-    """Yield the cables with one interface at either end."""
-    ends: dict[str, dict[str, list[tuple[str, str]]]] = {}
-    for _, row in tables.get("cabletermination", {}).values():
-        port = _far(row, "termination", "interface", tables)
+def _cables(tables: Tables) -> tuple[list[FoundCable], int]:
+    """Return the cables with one interface at either end, and the number of all cables."""
+    ends: dict[str, dict[str, list[tuple[str, str]]]] = {key: {} for key in tables.get("cable", ())}
+    for cable, side, port_id, device in _terminations(tables):
+        port = _far({"port": port_id}, "port", "interface", tables)
         name = _far(port, "device", "device", tables).get("name", "")
         # Ids of other kinds of ports are counted from 1 as well: an interface is on the device of the cable.
-        if name and port.get("device") == row.get("_device"):
-            sides = ends.setdefault(row.get("cable", ""), {})
-            sides.setdefault(row.get("cable_end", ""), []).append((name, port.get("name", "")))
+        if name and port.get("device") == device:
+            ends.setdefault(cable, {}).setdefault(side, []).append((name, port.get("name", "")))
+    made = []
     for sides in ends.values():
         listed = [side[0] for side in sides.values() if len(side) == 1]
         if len(listed) == _ENDS and len(sides) == _ENDS:
-            yield FoundCable(*listed[0], *listed[1])
+            made.append(FoundCable(*listed[0], *listed[1]))
+    return made, len(ends)
+
+
+def _terminations(tables: Tables) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield cable, side, port and device of each end. Before NetBox 3.3 a cable has both ends in its row."""
+    for _, row in tables.get("cabletermination", {}).values():
+        yield (
+            row.get("cable", ""),
+            row.get("cable_end", ""),
+            row.get("termination", ""),
+            row.get("_device"),
+        )
+    for cable, (_, row) in tables.get("cable", {}).items():
+        for side in "ab":
+            if port := row.get(f"termination_{side}"):
+                yield cable, side, port, row.get(f"_termination_{side}_device")

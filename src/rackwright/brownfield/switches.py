@@ -66,9 +66,13 @@ def fabrics_of(
 def _height_of_tier(tier: tuple[str, DeviceGroup]) -> tuple[int, int]:
     """Return a key that sorts tiers from the nodes upwards, by what people call them and the number of switches."""
     name, group = tier
-    words = set(name.split("-"))
-    level = next((n for n, names in enumerate(_LEVELS) if words & names), _UNKNOWN)
-    return level, -group.count
+    return level_of(name), -group.count
+
+
+def level_of(tier: str) -> int:
+    """Return the level of a tier by the words of its name, counted from 0 at the nodes; 1 if they tell none."""
+    words = set(tier.split("-"))
+    return next((n for n, names in enumerate(_LEVELS) if words & names), _UNKNOWN)
 
 
 def _fabric_and_tier(device: FoundDevice, entry: Switch) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ class DeclaredResource:
     Attributes:
         protect: as the program set it in the options of the resource.
         has_templates: the program has declared launch templates before it, which are judged by themselves.
+        group: security group that its rules belong to, by URN or id; empty if unknown.
     """
 
     type: str
@@ -28,6 +30,7 @@ class DeclaredResource:
     inputs: dict[str, Any]
     protect: bool = False
     has_templates: bool = False
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ResourceRule:
-    """A rule over single resources of some types; no types means all.
+    """A rule over resources of some types; no types means all.
 
     Attributes:
         id: stable name, like ``RES-001``.
         check: yields a verdict for each violation and nothing when the resource is fine.
+        check_together: yields violations of several resources of its types that none of them is by itself, each with one of them.
     """
 
     id: str
@@ -53,6 +57,9 @@ class ResourceRule:
     types: frozenset[str]
     check: Callable[[DeclaredResource], Iterator[Verdict]] = field(repr=False)
     mandatory: bool = True
+    check_together: (
+        Callable[[Sequence[DeclaredResource]], Iterator[tuple[DeclaredResource, Verdict]]] | None
+    ) = field(default=None, repr=False)
 
 
 TEMPLATES = frozenset({"aws:ec2/launchTemplate:LaunchTemplate", "aws-native:ec2:LaunchTemplate"})
@@ -100,6 +107,8 @@ _INGRESS = frozenset(
         "aws-native:ec2:SecurityGroupIngress",
     }
 )
+GROUP_INPUTS = ("securityGroupId", "groupId")
+"""Inputs of a separate rule that name its security group."""
 _CIDRS = ("cidrIpv4", "cidrIpv6", "cidrIp", "cidrBlocks", "ipv6CidrBlocks")
 _BUCKETS = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws-native:s3:Bucket")
 _STATEFUL = (frozenset(_ENCRYPTED) - _VOLUMES) | {
@@ -204,6 +213,32 @@ def _tells_open_web_ports(resource: DeclaredResource) -> Iterator[Verdict]:
 
 
 def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]:
+    found = list(_ingress(resource, web=web))
+    yield from (one for one in found if isinstance(one, Verdict))
+    yield from _joined([one for one in found if isinstance(one, _Entry)])
+
+
+def _open_together(
+    resources: Sequence[DeclaredResource], *, web: bool
+) -> Iterator[tuple[DeclaredResource, Verdict]]:
+    """Yield a verdict for what the whole Internet may enter by through several resources of one security group."""
+    groups: dict[str, list[DeclaredResource]] = {}
+    for resource in resources:
+        if resource.group:
+            groups.setdefault(resource.group, []).append(resource)
+    for these in groups.values():
+        entries = [
+            one for each in these for one in _ingress(each, web=web) if isinstance(one, _Entry)
+        ]
+        for verdict in _joined(entries) if len(these) > 1 else ():
+            shown = ", ".join(f"'{each.name}'" for each in these[:4])
+            more = f" and {len(these) - 4:,} more" if len(these) > 4 else ""
+            text = f"the rules of one security group in {shown}{more} are open together: {verdict.message}"
+            yield these[0], Verdict(text)
+
+
+def _ingress(resource: DeclaredResource, *, web: bool) -> Iterator[_Entry | Verdict]:
+    """Yield the networks that may enter, and a verdict for each that is not known."""
     if resource.type == _RULE and resource.inputs.get("type") not in {"ingress", UNKNOWN}:
         return
     rules = (
@@ -211,7 +246,6 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
         if resource.type in _INLINE
         else [resource.inputs]
     )
-    entries: list[_Entry] = []
     for rule in rules:
         if rule is UNKNOWN:
             if not web:
@@ -225,9 +259,13 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
             value = rule.get(key)
             for block in [value] if isinstance(value, str) else _items(value):
                 if block is not UNKNOWN:
-                    entries.append(_entry(ports, protocol, block))
+                    yield _entry(ports, protocol, block)
                 elif not web:
                     yield Verdict("the network that may enter is not known", "unknown")
+
+
+def _joined(entries: Sequence[_Entry]) -> Iterator[Verdict]:
+    """Yield a verdict for each set of rules that share a port and are the Internet together."""
     told: set[int] = set()
     # Each set of rules that share a port shares the lowest port of one of them.
     for one in {(entry.protocol, entry.low): entry for entry in entries}.values():
@@ -326,6 +364,7 @@ RULES: tuple[ResourceRule, ...] = (
         "No security group is open to the Internet",
         _INGRESS,
         _refuses_open_ingress,
+        check_together=partial(_open_together, web=False),
     ),
     ResourceRule(
         "RES-004",
@@ -339,6 +378,7 @@ RULES: tuple[ResourceRule, ...] = (
         _INGRESS,
         _tells_open_web_ports,
         mandatory=False,
+        check_together=partial(_open_together, web=True),
     ),
 )
 """The built-in rules."""

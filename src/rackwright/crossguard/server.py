@@ -20,7 +20,13 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
-from rackwright.crossguard.rules import RULES, TEMPLATES, DeclaredResource, ResourceRule
+from rackwright.crossguard.rules import (
+    GROUP_INPUTS,
+    RULES,
+    TEMPLATES,
+    DeclaredResource,
+    ResourceRule,
+)
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
@@ -71,6 +77,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
         self._has_templates = False
+        self._violating: set[tuple[str, str]] = set()
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Accept the handshake."""
@@ -153,8 +160,33 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return response
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Return no further finding: every rule has checked the inputs, when it could still prevent harm."""
-        return analyzer_pb2.AnalyzeResponse()
+        """Return the findings about several resources together, which a preview has before any is created."""
+        response = analyzer_pb2.AnalyzeResponse()
+        for rule in self._rules:
+            level = self._effective(rule.id, _level(rule))
+            if rule.check_together is None or level == analyzer_pb2.DISABLED:
+                continue
+            resources = [
+                DeclaredResource(
+                    one.type,
+                    one.urn,
+                    one.name,
+                    inputs := decode(one.properties),
+                    group=_group(one, inputs),
+                )
+                for one in request.resources
+                if one.type in rule.types and (rule.id, one.urn) not in self._violating
+            ]
+            try:
+                for resource, verdict in rule.check_together(resources):
+                    response.diagnostics.append(
+                        self._diagnostic(rule.id, resource.urn, verdict.message, level)
+                    )
+            except Exception as error:  # noqa: BLE001 - a broken rule must never pass
+                text = f"the rule failed: {type(error).__name__}: {error}"
+                mandatory = analyzer_pb2.MANDATORY
+                response.diagnostics.append(self._diagnostic(rule.id, "", text, mandatory))
+        return response
 
     def _defaults(self) -> dict[str, Level]:
         """Return the enforcement of every policy as the pack has it."""
@@ -208,6 +240,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 continue
             try:
                 for verdict in rule.check(resource):
+                    if verdict.outcome == "fail":
+                        self._violating.add((rule.id, resource.urn))
                     told = analyzer_pb2.ADVISORY if verdict.advice else level
                     yield self._diagnostic(rule.id, resource.urn, verdict.message, told)
             except Exception as error:  # noqa: BLE001 - a broken rule must never pass
@@ -227,6 +261,17 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             urn=urn,
             enforcementLevel=level,
         )
+
+
+def _group(resource: Any, inputs: Mapping[str, Any]) -> str:
+    """Return the security group of a resource: its own URN, that of its dependency, or an id; empty if unknown."""
+    named = next((name for name in GROUP_INPUTS if name in inputs), None)
+    if named is None:
+        return str(resource.urn)
+    urns = set(resource.propertyDependencies[named].urns)
+    if len(urns) == 1:
+        return str(urns.pop())
+    return inputs[named] if isinstance(inputs[named], str) else ""
 
 
 def _level(rule: ResourceRule) -> Level:

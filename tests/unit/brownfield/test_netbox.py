@@ -275,6 +275,17 @@ def test_unknown_products_are_left_out_with_their_number(tmp_path: Path) -> None
     assert "fabrics" not in made.data["sites"][0]
 
 
+def test_unknown_products_beyond_the_first_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "netbox_devices.csv"
+    rows = "".join(f"x{n},Active,,DC 1,,R9,Other,Acme,X-{n},,{n}.0,\n" for n in range(10, 33))
+    path.write_text(EXPORT + rows)
+    products = Products(CATALOGUE, {}, [], leave_out_unknown=True)
+    told = [one.text for one in make_blueprint([read_standing(path)], products).notices]
+    (text,) = [one for one in told if "unknown products" in one]
+    assert text.startswith("left out: 24 devices of 24 unknown products: ")
+    assert text.endswith(", and 4 more")
+
+
 def test_roles_of_a_mapping_are_those_of_the_blueprint(tmp_path: Path) -> None:
     path = tmp_path / "netbox_devices.csv"
     path.write_text(EXPORT)
@@ -353,3 +364,11 @@ def test_devices_in_bays_are_a_part_of_their_chassis(tmp_path: Path) -> None:
     path.write_text(json.dumps(listed))
     found = read_standing(path)
     assert (found.devices, len(found.notices)) == ((), 1)
+
+
+def test_number_behind_a_dot_is_no_domain(tmp_path: Path) -> None:
+    """'us-atlas net2.1' of a public export became 'us-atlas-net2'."""
+    row = "us-atlas net2.1,Active,DC,H,R1,Leaf,NVIDIA,SN2201,42,Front"
+    made = take_over(tmp_path, {"export.csv": f"{HEAD}{row}\n"})
+    ((tier,),) = [fabric["tiers"] for fabric in made.data["sites"][0]["fabrics"]]
+    assert tier["switch_names"] == "us-atlas-net2.1"

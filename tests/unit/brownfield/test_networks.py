@@ -17,7 +17,7 @@ from rackwright.brownfield.cabling.networks import views_of
 from rackwright.brownfield.document import make_blueprint
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.reading import read_standing
-from rackwright.brownfield.records import FoundCable, FoundNetwork
+from rackwright.brownfield.records import Found, FoundCable, FoundNetwork
 from rackwright.errors import Location, SpecErrors
 from rackwright.plan.fabric.discovered.differences import CableComparison
 from rackwright.plan.fabric.discovered.dump import read_discovery
@@ -66,7 +66,7 @@ def test_spine_with_a_manager_of_the_fabric_stays_a_spine() -> None:
         **dict.fromkeys(leaves, "leaf"), **dict.fromkeys(spines, "spine"),
     }  # fmt: skip
     assert view.hosts["ufm-1"] == 1
-    assert view.parallel("leaf", "spine") == 1
+    assert set(view.links.values()) == {1}
 
 
 def test_two_switches_with_hosts_beside_each_other_are_leaves() -> None:
@@ -207,3 +207,17 @@ def test_hosts_of_two_domains_are_two(tmp_path: Path) -> None:
     (group,) = made.data["sites"][0]["node_groups"]
     assert (group["count"], group["host_names"]) == (2, "esxi01.blue.x,esxi01.red.x")
     assert fabric_of(made.data)["attached"][0]["interfaces"] == 1
+
+
+def test_host_that_is_left_out_of_a_sheet_is_left_out_of_a_dump(tmp_path: Path) -> None:
+    """It returned as a node group without product; its switch stays a leaf."""
+    sheet = "rack,unit,product,name\nc01,1,Cache box,box-1\nc01,5,DGX H100,dgx-1\n"
+    network = a_network(("box-1", "sw-a"), ("dgx-1", "sw-b"), ("sw-a", "sw-s"), ("sw-b", "sw-s"))
+    path = tmp_path / "sheet.csv"
+    path.write_text(sheet)
+    found = [read_standing(path), Found(networks=(network,))]
+    made = make_blueprint(found, Products(CATALOGUE, {}, ["Cache box"]))
+    assert [group["name"] for group in made.data["sites"][0]["node_groups"]] == ["dgx"]
+    tiers = {tier["name"]: tier["count"] for tier in fabric_of(made.data)["tiers"]}
+    assert tiers == {"leaf": 2, "spine": 1}
+    assert any("left out: 1 cable of devices" in notice.text for notice in made.notices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -283,3 +284,39 @@ def test_two_clusters_are_no_blueprint(tmp_path: Path) -> None:
 
 def test_lists_of_nodes_keep_their_order_and_width() -> None:
     assert expand_nodes("b[9-11],a[08,10]-ib") == ("b9", "b10", "b11", "a08-ib", "a10-ib")
+
+
+_HEAD = "ClusterName=big\nSlurmctldHost=ctl\n"
+_NODES = "".join(
+    f"NodeName=node{n:05d} CPUs=128 RealMemory=1000000 State=UNKNOWN\n" for n in range(16_000)
+)
+_PARTITION = "PartitionName=p Nodes=ALL\n"
+_COMMENT, _CONTINUED = "# twenty-one letters\n", "  \\\n"
+MEBIBYTE = {
+    "a line for each node": f"{_HEAD}{_NODES}{_PARTITION}",
+    "comments": f"{_HEAD}{_COMMENT * 50_000}NodeName=n1\n{_PARTITION}",
+    "one list of nodes": f"{_HEAD}NodeName={','.join(f'node{n:05d}' for n in range(99_000))}\n{_PARTITION}",
+    "features": f"{_HEAD}NodeName=n1 Features={','.join(f'f{n:05d}' for n in range(60_000))}\n{_PARTITION}",
+    "accelerators": f"{_HEAD}NodeName=n1 Gres={','.join(f'gpu:t{n:05d}:1' for n in range(60_000))}\n{_PARTITION}",
+    "blanks": f"{_HEAD}NodeName=n1{' ' * 1_000_000}CPUs=4\n{_PARTITION}",
+    "continued": f"{_HEAD}NodeName=n1\nPartitionName=p {_CONTINUED * 90_000} Nodes=ALL\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MEBIBYTE.values(), ids=MEBIBYTE)
+def test_time_of_large_file_grows_with_its_size(text: str, tmp_path: Path) -> None:
+    """A MiB takes below 3 s of processor time; quadratic time is minutes."""
+    began = process_time()
+    made = take_over(tmp_path, {"slurm.conf": text})
+    assert process_time() - began < 30
+    assert made.data["scheduler"]["partitions"][0]["name"] == "p"
+
+
+def test_file_of_too_many_lines_is_refused_with_its_cure(tmp_path: Path) -> None:
+    text = f"{_HEAD}{_COMMENT * 100_000}NodeName=n1\n{_PARTITION}"
+    with pytest.raises(SpecErrors) as caught:
+        take_over(tmp_path, {"slurm.conf": text})
+    (error,) = caught.value.errors
+    assert str(error.location).endswith("slurm.conf:100001:1")
+    assert "more than 100,000 lines" in error.summary
+    assert "name nodes in ranges" in (error.hint or "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from rackwright.brownfield.cabling.networks import TIERS, NetworkView
@@ -21,10 +20,12 @@ from rackwright.brownfield.names import (
 )
 from rackwright.brownfield.products import Products, letters
 from rackwright.brownfield.records import FoundDevice, SourceNotice
+from rackwright.brownfield.switches import level_of
 from rackwright.catalog.loader import Catalogue
 from rackwright.harmless import counted
 from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
+from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup
 from rackwright.plan.hosts import names_of, numbered
 from rackwright.render.todo import Blank, ListItem
@@ -82,10 +83,14 @@ class Cabled:
         fabric["technology"] = view.technology
         if self.unplaced:
             self._switches(view, fabric, standing)
-        fabric["tiers"].sort(key=lambda tier: _height(tier["name"]))
+        switches = {
+            tier["name"]: _switches_of(fabric["name"], tier, view) for tier in fabric["tiers"]
+        }
+        fabric["tiers"].sort(key=lambda tier: _height(tier["name"], switches[tier["name"]], view))
         if attached:
             fabric["attached"] = attached
-        links = list(_links(view, [tier["name"] for tier in fabric["tiers"]], self.notices))
+        tiers = {name: tier["name"] for tier in fabric["tiers"] for name in switches[tier["name"]]}
+        links = list(_links(view, tiers, self.notices))
         if links:
             fabric["links"] = links
 
@@ -168,7 +173,11 @@ class Cabled:
                 Blank(path, SwitchTier, "racks", "n01"),
                 Blank(path, SwitchTier, "per_rack", "a number"),
             ]
-        lost = sorted(set(view.switches) - set(view.levels))
+        lost = sorted(
+            name
+            for name in set(view.switches) - set(view.levels)
+            if short_of(name).lower() not in standing
+        )
         if lost:
             text = f"left out: {counted(len(lost), 'switch')} without a host below: {ordered_hostlist(lost)}"
             self.notices.append(SourceNotice(text, view.at))
@@ -200,24 +209,52 @@ def _switch_of(model: str, catalogue: Catalogue) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
+def _switches_of(fabric: str, tier: Mapping[str, Any], view: NetworkView) -> tuple[str, ...]:
+    """Return the names that the switches of a tier have in a network."""
+    planned = numbered(f"{fabric}-{tier['name']}", tier["count"])
+    names = expand_hostlist(tier["switch_names"]) if "switch_names" in tier else planned
+    spelled = by_spelling(view.switches)
+    found = (spelled.get(name.lower()) or spelled.get(short_of(name).lower()) for name in names)
+    return tuple(name for name in found if name is not None)
+
+
 def _links(
-    view: NetworkView, tiers: Sequence[str], notices: list[SourceNotice]
+    view: NetworkView, tiers: Mapping[str, str], notices: list[SourceNotice]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the cables between tiers, where equal ones are between all connected switches."""
-    for lower, upper in pairwise(TIERS):
-        if lower not in tiers or upper not in tiers:
-            continue
-        parallel = view.parallel(lower, upper)
-        if parallel is None:
+    """Yield the cables between tiers, where equal ones are between all connected switches.
+
+    Args:
+        view: the network.
+        tiers: tiers by the names of their switches, from the hosts upwards.
+        notices: tiers whose cables differ are added.
+    """
+    order = list(dict.fromkeys(tiers.values()))
+    counts: dict[tuple[int, int], set[int]] = {}
+    for (one, other), count in view.links.items():
+        ends = sorted(order.index(tiers[name]) for name in (one, other) if name in tiers)
+        if len(ends) == 2 and ends[0] != ends[1]:
+            counts.setdefault((ends[0], ends[1]), set()).add(count)
+    for (low, high), parallel in sorted(counts.items()):
+        lower, upper = order[low], order[high]
+        if len(parallel) > 1:
             text = f"the cables between '{lower}' and '{upper}' differ from switch to switch: state them as 'links'"
             notices.append(SourceNotice(text, view.at))
         else:
-            yield {"name": f"{lower}-{upper}", "lower": lower, "upper": upper, "parallel": parallel}
+            yield {
+                "name": f"{lower}-{upper}",
+                "lower": lower,
+                "upper": upper,
+                "parallel": parallel.pop(),
+            }
 
 
-def _height(tier: str) -> tuple[int, str]:
+def _height(tier: str, switches: Sequence[str], view: NetworkView) -> int:
+    """Return the level of a tier, counted from 1: by its name, else the highest of its switches by their cables."""
     base = re.sub(r"-set\d+$", "", tier)
-    return (TIERS.index(base) if base in TIERS else len(TIERS), tier)
+    if base in TIERS:
+        return TIERS.index(base) + 1
+    levels = (view.levels[name] for name in switches if name in view.levels)
+    return max(levels, default=level_of(tier) + 1)
 
 
 def _natural(name: str) -> tuple[tuple[int, int | str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -230,14 +230,49 @@ class NetworkView:
     def _spelled(self) -> Mapping[str, str]:
         return by_spelling(self.switches)
 
-    def parallel(self, lower: str, upper: str) -> int | None:
-        """Return the cables between each pair of connected switches of two tiers; None where they differ."""
-        counts = {
-            count
-            for (one, other), count in self.links.items()
-            if (self.tier(one), self.tier(other)) == (lower, upper)
-        }
-        return counts.pop() if len(counts) == 1 else None
+
+def without_left_out(
+    networks: Iterable[FoundNetwork],
+    names: Mapping[str, str | None],
+    node_of: Callable[[str], str | None],
+    notices: list[SourceNotice],
+) -> list[FoundNetwork]:
+    """Return networks without the cables of devices that are not in the blueprint.
+
+    Args:
+        networks: as the sources have them.
+        names: names in the blueprint by those in the sources; None for devices that are left out.
+        node_of: name of a node of Slurm; None for other devices.
+        notices: the number of cables that are left out is added.
+    """
+    gone = _spellings(name for name, to in names.items() if to is None)
+    gone -= _spellings(to for to in names.values() if to is not None)
+
+    def name_of(name: str, technology: str | None) -> str | None:
+        # An inventory lists every device: one that is not in it, or not in the blueprint, is left out.
+        if technology is None:
+            return names.get(name) or node_of(name)
+        return None if name.lower() in gone else name
+
+    made = []
+    for network in networks:
+        cables, occupied = [], set(network.occupied)
+        for cable in network.cables:
+            device = name_of(cable.device, network.technology)
+            far = name_of(cable.far, network.technology)
+            if device is not None and far is not None:
+                cables.append(replace(cable, device=device, far=far))
+            else:
+                occupied.update({device or "", far or ""} & set(network.switches))
+        if count := len(network.cables) - len(cables):
+            text = f"left out: {counted(count, 'cable')} of devices that are left out"
+            notices.append(SourceNotice(text, network.at))
+        made.append(replace(network, cables=tuple(cables), occupied=frozenset(occupied)))
+    return made
+
+
+def _spellings(names: Iterable[str]) -> set[str]:
+    return {text for name in names for text in (name.lower(), short_of(name).lower())}
 
 
 def views_of(networks: Iterable[FoundNetwork], known: Mapping[str, str]) -> list[NetworkView]:

@@ -67,7 +67,11 @@ class SlurmLines:
         for number, line in _joined(text):
             at = Location(str(path), number, len(line) - len(line.lstrip()) + 1)
             if number > MOST_LINES:
-                raise refused(f"the file has more than {MOST_LINES:,} lines", at)
+                raise refused(
+                    f"the file has more than {MOST_LINES:,} lines",
+                    at,
+                    "name nodes in ranges, 'NodeName=n[0001-9999] …', and take comments out",
+                )
             plain = line.replace("\\#", "#").strip()
             if not plain:
                 continue
