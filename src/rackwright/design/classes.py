@@ -70,11 +70,6 @@ class BarredRack:
         """The first rule that refuses it."""
         return self.reasons[0][0]
 
-    @property
-    def why(self) -> str:
-        """Findings in words."""
-        return self.reasons[0][1]
-
 
 @dataclass(frozen=True)
 class Survey:
