@@ -100,7 +100,6 @@ class LedgerEntry:
     kind: str
     serial: str
     text: str
-    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +218,11 @@ class Ledger:
                 yield Move(node, kind, slot, before.get(slot, ""), part.serial, came)
 
     def write(
-        self, what: EntryKind, node: str, text: str, at: float, *, kind: str = "", serial: str = "",
-        data: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self, what: EntryKind, node: str, text: str, at: float, *, kind: str = "", serial: str = ""
+    ) -> None:
         """Write an entry about a node, or about a part of it."""
         with transaction(self.connection):
-            self._write(what, node, kind, serial, text, at, data or {})
+            self._write(what, node, kind, serial, text, at, {})
 
     def _write(
         self, what: str, node: str, kind: str, serial: str, text: str, at: float, data: Mapping[str, Any]
@@ -241,7 +239,7 @@ class Ledger:
             (node, serial),
         )
         return [
-            LedgerEntry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"], json.loads(row["data"]))
+            LedgerEntry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"])
             for row in rows
         ]  # fmt: skip
 
@@ -375,14 +373,14 @@ class Ledger:
 
 
 @contextmanager
-def open_ledger(path: Path, *, create: bool = True) -> Iterator[Ledger]:
+def open_ledger(path: Path) -> Iterator[Ledger]:
     """Yield the ledger in a file.
 
     Raises:
         StateError: the file is missing, cut, of a newer version, or of another program.
         ExternalToolError: another process holds it for too long.
     """
-    with open_store(path, [TABLES], create=create) as connection, translated(path):
+    with open_store(path, [TABLES]) as connection, translated(path):
         yield Ledger(connection, path)
 
 

@@ -152,15 +152,15 @@ class FleetCalls:
                 return None
         return told[0]["LaunchTemplateData"] if told else None
 
-    def protect(self, name: str, ids: Sequence[str], *, protected: bool = True) -> None:
-        """Let a group choose these of its instances when it gets smaller, or not."""
+    def protect(self, name: str, ids: Sequence[str]) -> None:
+        """Keep a group from choosing these of its instances when it gets smaller."""
         client = self._client("autoscaling")
         for begin in range(0, len(ids), PROTECTED_PER_CALL):
             with refusals("autoscaling:SetInstanceProtection"):
                 client.set_instance_protection(
                     AutoScalingGroupName=name,
                     InstanceIds=list(ids[begin : begin + PROTECTED_PER_CALL]),
-                    ProtectedFromScaleIn=protected,
+                    ProtectedFromScaleIn=True,
                 )
 
     def end(self, instance: str, *, smaller: bool) -> None:
