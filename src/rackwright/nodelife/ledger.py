@@ -119,11 +119,8 @@ class Stay:
 class SuiteResult:
     """Last burn-in of a node."""
 
-    at: float
     node: str
     outcome: str
-    hours: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +320,7 @@ class Ledger:
             "SELECT * FROM suite WHERE id IN (SELECT max(id) FROM suite GROUP BY node) ORDER BY node"
         )
         return {
-            row["node"]: SuiteResult(row["at"], row["node"], row["outcome"], row["hours"], row["text"])
+            row["node"]: SuiteResult(row["node"], row["outcome"])
             for row in rows
         }  # fmt: skip
 

@@ -117,7 +117,7 @@ class FleetCalls:
             for one in reservation["Instances"]:
                 group = group_of.get(one["InstanceId"])
                 if group is not None:
-                    found.setdefault(group.group, []).append(_instance(one, group))
+                    found.setdefault(group.group, []).append(_instance(one))
         return found
 
     def _own(self) -> list[dict[str, Any]]:
@@ -402,7 +402,7 @@ def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
     )
 
 
-def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance:
+def _instance(described: Mapping[str, Any]) -> NodeInstance:
     tags = _tags(described)
     template = None
     if _TEMPLATE_ID in tags and _TEMPLATE_VERSION in tags:
@@ -414,7 +414,6 @@ def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance
         host=tags.get(HOST_TAG),
         template=template,
         subnet=described.get("SubnetId"),
-        protected=group.members[described["InstanceId"]],
     )
 
 
