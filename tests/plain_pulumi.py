@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.provision.targets import open_target
-from rackwright.provision.tools import find_pulumi, pulumi_environment
+from rackwright.provision.tools.environment import pulumi_environment
+from rackwright.provision.tools.find import find_pulumi
 
 Pulumi = Callable[..., subprocess.CompletedProcess[str]]
 """Runs the CLI in a folder; it has to end with ``expect``, or any way with None."""

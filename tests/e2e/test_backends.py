@@ -23,7 +23,7 @@ from ci_team import BLUEPRINT
 from forge_fake import FakeForge, a_forge
 from pulumi_cloud_fake import TOKEN, FakeCloud, a_cloud
 from rackwright.provision.targets import embedded_variables
-from rackwright.provision.tools import attach_plugin, need_aws_provider
+from rackwright.provision.tools.aws_provider import attach_plugin, need_aws_provider
 from rackwright_lab.embedded_aws import control
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]

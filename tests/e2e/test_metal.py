@@ -117,7 +117,6 @@ def simulated(
             product="simulated",
             models=frozenset({"".join(filter(str.isalnum, (first.model or "").lower()))}),
             bmc=at[host],
-            bmc_label=f"{host}-bmc",
             bmc_mac=None,
             mac=None,
             serial=None,

@@ -12,7 +12,7 @@ import pulumi_aws
 import pytest
 from pulumi import _types
 
-from rackwright.provision.tools import need_aws_provider
+from rackwright.provision.tools.aws_provider import need_aws_provider
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 

@@ -92,7 +92,7 @@ def lived(root: Path, folder: Path, plan: Plan, timeout_s: float) -> Lived:
 
 def told_of(plan: Plan, folder: Path) -> list[tuple[str, str]]:
     """Return the differences of cables; veth runs slower than anything that the plan has."""
-    (layout,) = plan.layouts.values()
+    (layout,) = plan.onprem[0].layouts
     compared = CableComparison(layout, read_cables(layout, [folder], None))
     assert (compared.without_report, compared.silent) == (0, 0)
     told = [(one.cable, one.message) for one in compared.differences()]

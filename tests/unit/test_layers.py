@@ -124,7 +124,7 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
 
 RULES_READ = ("api", "catalog", "model", "plan", "policy.helpers", "reading.suggest")
 """Parts of ``rackwright`` from which built-in rules import."""
-FACES = {"rackwright.api", "rackwright.provision.tools"}
+FACES = {"rackwright.api"}
 """Modules that give names of other modules, for those who import from them."""
 
 

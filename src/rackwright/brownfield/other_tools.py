@@ -38,7 +38,7 @@ _AWS = (
     "'rackwright init --template aws-p5' begins a cluster on AWS; write its queues as node groups"
 )
 _SLURM = "name the 'slurm.conf', or the file that 'scontrol write config' writes"
-_OF_SLURM = (
+OF_SLURM = (
     _Tool("the output of 'scontrol show node'", (r"^NodeName=", r"\b(CPUAlloc|AllocMem|BootTime)="), _SLURM),
     _Tool("the output of 'scontrol show partition'", (r"^PartitionName=\S+\s*\n\s+Allow",), _SLURM),
     _Tool("the output of 'scontrol show config'", (r"^Configuration data as of ",), _SLURM),
@@ -48,7 +48,7 @@ _OF_SLURM = (
     _Tool("the output of a command of Slurm with '--json'", (r"\"[Ss]lurm\"\s*:", r"\"(nodes|partitions|sinfo|jobs)\"\s*:"), _SLURM),
 )  # fmt: skip
 """Output of Slurm's commands, whose words are those of a ``slurm.conf``."""
-_TOOLS = (
+OTHERS = (
     _Tool("a ParallelCluster configuration",
           (r"^\s*\{?\s*(\"Region\".*)?\"?Scheduling\"?\s*:", r"(^|\s|\")(SlurmQueues|AwsBatchQueues|HeadNode)\"?\s*:"), _AWS),
     _Tool("a ParallelCluster configuration of version 2", (r"^\[cluster \S+\]",), _AWS),
@@ -93,17 +93,8 @@ _TOOLS = (
 )  # fmt: skip
 
 
-def refuse_output_of_slurm(text: str, path: Path) -> SpecErrors | None:
-    """Return an error that names the command whose output a file is; None for others."""
-    return _named(text, path, _OF_SLURM)
-
-
-def refuse_other_tool(text: str, path: Path) -> SpecErrors | None:
-    """Return an error that names the tool that a file is of; None where it is of none that is known."""
-    return _named(text, path, _TOOLS)
-
-
-def _named(text: str, path: Path, tools: Iterable[_Tool]) -> SpecErrors | None:
+def error_of_tool(text: str, path: Path, tools: Iterable[_Tool]) -> SpecErrors | None:
+    """Return an error that names the one of ``tools`` that wrote a file; None if none of them did."""
     # Expressions with several blanks would try all ways to divide a run of them.
     start = _BLANKS.sub("\n", text[:_LOOKED_AT])
     for tool in tools:

@@ -9,7 +9,7 @@ from rackwright.brownfield.cabling.networks import is_neighbours, is_subnet, rea
 from rackwright.brownfield.elevations import is_elevations, read_elevations
 from rackwright.brownfield.netbox import is_netbox, read_netbox_json, read_netbox_sheet
 from rackwright.brownfield.netbox_dumps import is_netbox_dump, read_netbox_dump
-from rackwright.brownfield.other_tools import refuse_other_tool, refuse_output_of_slurm
+from rackwright.brownfield.other_tools import OF_SLURM, OTHERS, error_of_tool
 from rackwright.brownfield.records import Found, FoundNetwork, refused
 from rackwright.brownfield.slurm_files.beside import NAMES, read_beside
 from rackwright.brownfield.slurm_files.conf import is_slurm_conf, read_slurm_conf
@@ -33,13 +33,13 @@ def read_standing(path: Path) -> Found:
         raise refused("the file is empty", start)
     if is_netbox_dump(text):
         return read_netbox_dump(text, path)
-    if (error := refuse_output_of_slurm(text, path)) is not None:
+    if (error := error_of_tool(text, path, OF_SLURM)) is not None:
         raise error
     if is_slurm_conf(text) and path.suffix.lower() != ".csv":
         return _with_beside(read_slurm_conf(text, path, read_text_file), path)
     if is_subnet(text) or is_neighbours(text):
         return _of_network(read_network(path, text))
-    if (error := refuse_other_tool(text, path)) is not None:
+    if (error := error_of_tool(text, path, OTHERS)) is not None:
         raise error
     if text.lstrip()[0] in "[{":
         return read_netbox_json(text, path)

@@ -71,10 +71,10 @@ def _is_in(field: str, top: str) -> bool:
     return field == top or field.startswith((f"{top}.", f"{top}["))
 
 
-def _leaves(model: Model, prefix: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(model: Model) -> Iterator[tuple[str, str]]:
     """Yield every value of a model with its dotted name; of a number, with its confidence."""
     sources = model.sources if isinstance(model, Entry) else {}
-    yield from _values(model.model_dump(mode="json", exclude_none=True), prefix, sources)
+    yield from _values(model.model_dump(mode="json", exclude_none=True), "", sources)
 
 
 def _values(value: Any, name: str, sources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

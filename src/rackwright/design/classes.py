@@ -11,7 +11,6 @@ from rackwright.design.judge import Judge, is_about_a_rack
 from rackwright.design.loads import (
     JUDGED_BY,
     LoadBudget,
-    LoadBudgets,
     LoadLine,
     budgets_of,
     lines_of,
@@ -70,11 +69,6 @@ class BarredRack:
         """The first rule that refuses it."""
         return self.reasons[0][0]
 
-    @property
-    def why(self) -> str:
-        """Findings in words."""
-        return self.reasons[0][1]
-
 
 @dataclass(frozen=True)
 class Survey:
@@ -85,7 +79,6 @@ class Survey:
         options: racks that may stand there.
         barred: racks that may not.
         lines: budgets as sums over the options.
-        budgets: the same with those that the sums leave to the policies.
         unpriced: what keeps costs from being known.
         unjudged: what keeps other racks from being judged: they are left out, as unknown never passes.
     """
@@ -94,7 +87,6 @@ class Survey:
     options: tuple[RackOption, ...]
     barred: tuple[BarredRack, ...]
     lines: tuple[LoadLine, ...]
-    budgets: LoadBudgets
     unpriced: tuple[str, ...]
     unjudged: tuple[Result, ...]
 
@@ -164,7 +156,7 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     lines = lines_of(budgets, probe_of(bare.plan.onprem[0]), probes, facility.pue)
     lines += tuple(_costs(bare, options, enforced))
     return Survey(
-        product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced), tuple(unjudged)
+        product, tuple(options), tuple(barred), lines, each_once(unpriced), tuple(unjudged)
     )
 
 

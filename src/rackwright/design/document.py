@@ -43,11 +43,6 @@ class PositionClass:
     rows: tuple[str, ...]
     positions: tuple[tuple[Place, str], ...]
 
-    @property
-    def label(self) -> str:
-        """The positions as messages name them, like ``c[01-08]``."""
-        return compress_hostlist(name for _, name in self.positions)
-
 
 Racks = Mapping[tuple[int, int], int]
 """Number of racks by the number of their class of positions and the units in each."""

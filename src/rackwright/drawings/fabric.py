@@ -82,10 +82,6 @@ def _whole(fabric: FabricPlan, layout: Layout) -> Drawing:
     return Drawing(f"fabric {fabric.name}", width, host_y + 96, "".join(parts))
 
 
-def _cables(count: int) -> str:
-    return f"{count:,} cable{'' if count == 1 else 's'}"
-
-
 def _host_x(number: int, hosts: int, width: float) -> float:
     return 100 + (width - 110) * (number + 0.5) / hosts
 
@@ -119,7 +115,7 @@ def _switch_cables(
             for upper in uppers:
                 x, y = at[link.lower, lower]
                 to_x, to_y = at[link.upper, upper]
-                count = "? cables" if link.parallel is None else _cables(link.parallel)
+                count = "? cables" if link.parallel is None else counted(link.parallel, "cable")
                 drawn = line(
                     [(x + _WIDE / 2, y), (to_x + _WIDE / 2, to_y + _HIGH)], class_="wire cable"
                 )
@@ -156,7 +152,7 @@ def _host_cables(
                     [(_host_x(number, total, width), y), (x + _WIDE / 2, leaf_y + _HIGH)],
                     class_="thin cable",
                 )
-                title = f"{own.names[host]} to leaf {leaf + 1}: {_cables(count)}"
+                title = f"{own.names[host]} to leaf {leaf + 1}: {counted(count, 'cable')}"
                 rail = rails[leaf] if len(rails) > 1 else None
                 yield group(
                     [drawn], title, class_="way", data_w=f"h{number} t0-{leaf}", data_q=rail
@@ -215,7 +211,7 @@ def _links_below(layout: Layout, upper: int) -> list[str]:
     for link in layout.links:
         if link.upper == upper:
             lower = layout.tiers[link.lower]
-            count = "? cables" if link.parallel is None else _cables(link.parallel)
+            count = "? cables" if link.parallel is None else counted(link.parallel, "cable")
             blocks = "" if link.blocks == 1 else f", in {link.blocks} blocks"
             found.append(f"each {lower.name}: {count} to each {layout.tiers[upper].name}{blocks}")
     return found
@@ -256,7 +252,7 @@ def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
                         ),
                         label(x + wide / 2 + 1, y + 82, f"rail {rail + 1}", class_="small soft"),
                     ],
-                    f"rail {rail + 1}: {_cables(hosts * run.ports)} to a leaf",
+                    f"rail {rail + 1}: {counted(hosts * run.ports, 'cable')} to a leaf",
                     class_="port",
                     data_e=f"u{shape}-{rail}",
                     tabindex=0,

@@ -99,11 +99,6 @@ class SiteCells:
     others: tuple[Cell, ...]
     unknown: tuple[str, ...]
 
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """All cells of the site."""
-        return (*self.nodes, *self.others)
-
 
 def site_cells(
     site: SitePlan, racked: Mapping[str, Mapping[int, tuple[str, ...]]], classes: Mapping[str, str]

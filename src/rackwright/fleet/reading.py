@@ -24,7 +24,6 @@ class NodeReport:
     Attributes:
         state: state and flags in capitals, joined by ``+``.
         reason: reason why the node is out of service; None without one.
-        gpus: number of configured GPUs.
         used: number of allocated GPUs.
         watts: current power of the node, in W; None if Slurm does not measure it.
     """
@@ -32,7 +31,6 @@ class NodeReport:
     name: str
     state: str
     reason: str | None
-    gpus: int
     used: int
     watts: float | None
 
@@ -50,8 +48,6 @@ class JobReport:
         eligible: earliest time at which the job could start, in s since 1970; None if unknown.
     """
 
-    id: str
-    user: str
     state: str
     partition: str
     qos: str
@@ -99,7 +95,6 @@ def _node(entry: Mapping[str, Any]) -> NodeReport:
         name=str(entry.get("name", "")),
         state="+".join(words) or "UNKNOWN",
         reason=str(entry.get("reason") or "") or None,
-        gpus=_gpus(entry.get("tres")) or _gpus(entry.get("gres")),
         used=_gpus(entry.get("tres_used")) or _gpus(entry.get("gres_used")),
         watts=watts or None,  # Slurm writes 0 if nothing is measured
     )
@@ -110,8 +105,6 @@ def _job(entry: Mapping[str, Any]) -> JobReport:
     asked = entry.get("tres_alloc_str") or entry.get("tres_req_str")
     nodes = entry.get("nodes")
     return JobReport(
-        id=str(_number(entry.get("job_id")) or entry.get("job_id", "")).removesuffix(".0"),
-        user=str(entry.get("user_name") or ""),
         state=words[0] if words else "UNKNOWN",
         partition=str(entry.get("partition") or ""),
         qos=str(entry.get("qos") or ""),

@@ -28,31 +28,6 @@ from pydantic.fields import FieldInfo
 
 from rackwright.model.base import Model
 
-__all__ = [
-    "ABOUT",
-    "APART",
-    "ASKED",
-    "FOR_REVIEW",
-    "GRANTED",
-    "HARDWARE",
-    "KEY",
-    "LABEL",
-    "PART",
-    "POLICIES_ONLY",
-    "SAID",
-    "STATEMENT",
-    "Absent",
-    "Claim",
-    "Direction",
-    "Fields",
-    "Milder",
-    "OnChange",
-    "Setting",
-    "marked_fields",
-    "models_in",
-    "rollouts_of",
-]
-
 
 class Direction(StrEnum):
     """Looser one of two values of a field."""

@@ -185,10 +185,6 @@ class Prices:
         """Return the price of ``item``, or None if none is published."""
         return self._by_key.get((offer, region, item))
 
-    def regions(self, offer: Offer) -> tuple[str, ...]:
-        """Return the regions that have prices of ``offer``, sorted."""
-        return tuple(sorted({found.region for found in self.lists if found.offer is offer}))
-
     @cached_property
     def _by_key(self) -> Mapping[tuple[Offer, str, str], Price]:
         return {(price.offer, price.region, price.item): price for price in each(self.lists)}

@@ -100,7 +100,6 @@ class LedgerEntry:
     kind: str
     serial: str
     text: str
-    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +119,8 @@ class Stay:
 class SuiteResult:
     """Last burn-in of a node."""
 
-    at: float
     node: str
     outcome: str
-    hours: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +215,11 @@ class Ledger:
                 yield Move(node, kind, slot, before.get(slot, ""), part.serial, came)
 
     def write(
-        self, what: EntryKind, node: str, text: str, at: float, *, kind: str = "", serial: str = "",
-        data: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self, what: EntryKind, node: str, text: str, at: float, *, kind: str = "", serial: str = ""
+    ) -> None:
         """Write an entry about a node, or about a part of it."""
         with transaction(self.connection):
-            self._write(what, node, kind, serial, text, at, data or {})
+            self._write(what, node, kind, serial, text, at, {})
 
     def _write(
         self, what: str, node: str, kind: str, serial: str, text: str, at: float, data: Mapping[str, Any]
@@ -241,7 +236,7 @@ class Ledger:
             (node, serial),
         )
         return [
-            LedgerEntry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"], json.loads(row["data"]))
+            LedgerEntry(row["at"], row["what"], row["node"], row["kind"], row["serial"], row["text"])
             for row in rows
         ]  # fmt: skip
 
@@ -325,7 +320,7 @@ class Ledger:
             "SELECT * FROM suite WHERE id IN (SELECT max(id) FROM suite GROUP BY node) ORDER BY node"
         )
         return {
-            row["node"]: SuiteResult(row["at"], row["node"], row["outcome"], row["hours"], row["text"])
+            row["node"]: SuiteResult(row["node"], row["outcome"])
             for row in rows
         }  # fmt: skip
 
@@ -375,14 +370,14 @@ class Ledger:
 
 
 @contextmanager
-def open_ledger(path: Path, *, create: bool = True) -> Iterator[Ledger]:
+def open_ledger(path: Path) -> Iterator[Ledger]:
     """Yield the ledger in a file.
 
     Raises:
         StateError: the file is missing, cut, of a newer version, or of another program.
         ExternalToolError: another process holds it for too long.
     """
-    with open_store(path, [TABLES], create=create) as connection, translated(path):
+    with open_store(path, [TABLES]) as connection, translated(path):
         yield Ledger(connection, path)
 
 

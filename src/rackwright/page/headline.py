@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 from rackwright.page.budget_rows import BudgetRow
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Outcome
@@ -20,7 +21,7 @@ def headline(plan: Plan, report: Report, rows: Sequence[BudgetRow]) -> str:
         rows: budgets, decisive ones first.
     """
     count = sum(group.hosts for group in plan.groups if group.compute)
-    servers = f"{count:,} {'server' if count == 1 else 'servers'}"
+    servers = counted(count, "server")
     broken = sum(r.outcome is Outcome.FAIL and r.blocks for r in report.results)
     asked = sum(question.blocks and not question.later for question in report.questions)
     if report.exit_code is ExitCode.CLEAN:

@@ -25,7 +25,7 @@ from rackwright.plan.cooling.stages import check_water
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
-from rackwright.plan.facts import with_facts
+from rackwright.plan.facts import with_stated
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.naming.standing import check_host_names
@@ -68,7 +68,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     Raises:
         PlanError: something is impossible; with every reason.
     """
-    catalogue, problems = with_facts(blueprint, catalogue)
+    catalogue, problems = with_stated(blueprint.facts, catalogue)
     problems += find_cost_problems(blueprint, catalogue)
     problems += find_operation_problems(blueprint)
     problems += find_quota_problems(blueprint)

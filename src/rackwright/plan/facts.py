@@ -18,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 from rackwright.catalog.approved import is_looser
 from rackwright.catalog.loader import Catalogue, Key
 from rackwright.model.base import Model
-from rackwright.model.cluster import Blueprint
 from rackwright.model.connections import Connector
 from rackwright.model.facts import ProductFact
 from rackwright.model.field_kinds import marked_fields
@@ -36,19 +35,14 @@ UNREAD = frozenset({Confidence.COMMON, Confidence.ESTIMATE, Confidence.EXAMPLE})
 """Confidence of numbers that no one read in a document, measured or computed."""
 
 
-def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, list[PlanProblem]]:
-    """Return ``catalogue`` with the facts of ``blueprint``, and those that cannot be used.
+def with_stated(
+    facts: Sequence[ProductFact], catalogue: Catalogue
+) -> tuple[Catalogue, list[PlanProblem]]:
+    """Return ``catalogue`` with ``facts``, and those that cannot be used.
 
     Raises:
         SpecErrors: the entry of a product is wrong.
     """
-    return with_stated(blueprint.facts, catalogue)
-
-
-def with_stated(
-    facts: Sequence[ProductFact], catalogue: Catalogue
-) -> tuple[Catalogue, list[PlanProblem]]:
-    """Return ``catalogue`` with ``facts``, and those that cannot be used, as ``with_facts``."""
     catalogue = catalogue.bare
     if not facts:
         return catalogue, []

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from rackwright.plan.accelerators_per_node import Board
     from rackwright.plan.audit.secrets import SecretPlace
     from rackwright.plan.cost.summary import CostSummary
-    from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.federation.members import Member
     from rackwright.plan.host_list import Host
     from rackwright.plan.naming.racked import Racked
@@ -42,12 +40,6 @@ class Plan(Expansion):
         from rackwright.plan.cost.summary import summarise
 
         return summarise(self)
-
-    @cached_property
-    def layouts(self) -> Mapping[Path, Layout]:
-        """The fabrics that nodes are attached to, cabled, by their places in the blueprint."""
-        fabrics = (fabric for site in self.onprem for fabric in site.fabrics)
-        return {one.path: one.layout for one in fabrics if one.layout is not None}
 
     @cached_property
     def names(self) -> NamePlan:

@@ -19,9 +19,15 @@ from rackwright.errors import RackwrightError
 from rackwright.extras import install_hint, install_origin
 from rackwright.files import state_folder
 from rackwright.page.pdf import find_browser
-from rackwright.provision.tools import aws_provider, find_pulumi, tools_dir
-from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
-from rackwright.provision.tools.folder import AWS_PROVIDER
+from rackwright.provision.tools import aws_provider
+from rackwright.provision.tools.find import (
+    SUPPORTED,
+    PulumiTool,
+    candidates,
+    find_pulumi,
+    own_shelves,
+)
+from rackwright.provision.tools.folder import AWS_PROVIDER, tools_dir
 from rackwright.provision.tools.gobuild import required_go
 from rackwright.resources import Kind, bundled
 

@@ -347,8 +347,9 @@ def open_stack(
     """
     from pulumi import automation
 
-    from rackwright.provision.tools import find_pulumi, pulumi_environment
     from rackwright.provision.tools.automation import automation_command
+    from rackwright.provision.tools.environment import pulumi_environment
+    from rackwright.provision.tools.find import find_pulumi
 
     tool = find_pulumi()
     if tool is None:

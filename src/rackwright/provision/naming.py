@@ -52,7 +52,6 @@ class NodeInstance:
         host: what its tag says, whether that is right or not.
         template: what it was launched from; None where it does not say.
         subnet: where it stands; None where it does not say.
-        protected: its group may not choose it when it gets smaller.
     """
 
     id: str
@@ -61,7 +60,6 @@ class NodeInstance:
     host: str | None = None
     template: TemplateVersion | None = None
     subnet: str | None = None
-    protected: bool = True
 
 
 @dataclass(frozen=True, slots=True)

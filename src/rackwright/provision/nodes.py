@@ -205,9 +205,7 @@ def launch(
     *,
     say: Callable[[str], None],
     before: Answers,
-    timeout: float = LAUNCH_TIMEOUT,
     sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Bound:
     """Name instances as they come, until each host has one or AWS has none to give.
 
@@ -216,15 +214,13 @@ def launch(
         target: where they are.
         say: takes lines about the progress.
         before: answers from before the groups were changed.
-        timeout: seconds after which it waits no longer.
         sleep: waits, in seconds.
-        clock: tells the time, in seconds.
 
     Raises:
         UsageError: a running host would get another name.
         ExternalToolError: AWS refuses, or cannot be reached.
     """
-    aws, end, refused = FleetCalls(fleet, target), clock() + timeout, 0
+    aws, end, refused = FleetCalls(fleet, target), time.monotonic() + LAUNCH_TIMEOUT, 0
     while True:
         done = bind(fleet, target, say=say)
         lacking = [naming.group for naming in done.namings if naming.as_data()["missing"]]
@@ -232,7 +228,7 @@ def launch(
         failures = [_refused(aws, groups.get(group), before.get(group)) for group in lacking]
         # An answer may be older than what was asked for just now, so it counts when it is there again.
         refused = refused + 1 if all(failures) else 0
-        if not lacking or refused > 1 or clock() >= end:
+        if not lacking or refused > 1 or time.monotonic() >= end:
             return done
         if refused == 0:
             say(f"hosts: waiting for instances of {', '.join(lacking)}")

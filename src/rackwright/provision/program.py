@@ -312,8 +312,7 @@ def _beside(plan: Plan, site: AwsSitePlan) -> None:
 def _refusal(report: Report) -> str:
     from rackwright.report.text import render_text
 
-    text = render_text(report, verbose=False, colour=False, width=100)
-    return f"nothing is created: the blueprint is refused\n{text}"
+    return f"nothing is created: the blueprint is refused\n{render_text(report)}"
 
 
 def _check_region(plan: AwsSitePlan) -> None:

@@ -58,7 +58,7 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 def _open_local(folder: Path) -> Target:
     from rackwright.laboratory.door import start_embedded_aws
-    from rackwright.provision.tools import attach_plugin, need_aws_provider
+    from rackwright.provision.tools.aws_provider import attach_plugin, need_aws_provider
 
     # With PULUMI_HOME set to the home below, the plugin found is the link there, which must not name itself.
     plugin = need_aws_provider().resolve()
@@ -125,7 +125,8 @@ def _pinned_provider() -> dict[str, str]:
 
     The provider holds the role of the run. Without a digest the engine fetches it from its vendor, unchecked.
     """
-    from rackwright.provision.tools import attach_plugin, parse_archive
+    from rackwright.provision.tools.archive import parse_archive
+    from rackwright.provision.tools.aws_provider import attach_plugin
     from rackwright.provision.tools.pinned_provider import PINNED, install_pinned
 
     if not (named := os.environ.get(PINNED)):

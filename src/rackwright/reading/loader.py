@@ -178,7 +178,8 @@ def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M
 
 def load_text(text: str, model: type[M], *, name: str = "<text>") -> Loaded[M]:
     """Return the model in ``text``, as ``load``."""
-    return validate(_tree(read_text(text, name), (name,)), model)
+    root = read_text(text, name)
+    return validate(Tree(root, to_data(root), (name,)), model)
 
 
 def validate(tree: Tree, model: type[M]) -> Loaded[M]:
@@ -216,7 +217,3 @@ def validate_part(
             text = "the document holds text that is not Unicode"
             raise SpecErrors([SpecError(text, location=tree.locate(path))]) from None
         raise found from None
-
-
-def _tree(root: Item, files: tuple[str, ...]) -> Tree:
-    return Tree(root, to_data(root), files)

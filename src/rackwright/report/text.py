@@ -58,7 +58,6 @@ def render_text(
     show_waived: bool = False,
     quiet: bool = False,
     colour: bool = False,
-    width: int = 100,
 ) -> str:
     """Return the findings, then one line with the verdict.
 
@@ -68,7 +67,6 @@ def render_text(
         show_waived: show what is waived as well.
         quiet: show what blocks alone, and nothing where nothing does.
         colour: use the colours of a terminal.
-        width: columns of the terminal.
     """
     if quiet:
         return _what_blocks(report, colour=colour)

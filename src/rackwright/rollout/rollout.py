@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rackwright.errors import ExternalToolError
+from rackwright.harmless import counted
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.nodelife.slurm_nodes import (
     NodesSeen,
@@ -135,10 +136,10 @@ class Rollout:
         ready = [host for host in hosts if host not in busy]
         failed: dict[str, str] = {}
         if ready:
-            self.say(f"{label}: changing {_count(ready, 'host')}")
+            self.say(f"{label}: changing {counted(len(ready), 'host')}")
             failed |= self.executor.change(ready, progress.tags)
         if not progress.removed and (through := [host for host in ready if host not in failed]):
-            self.say(f"{label}: verifying {_count(through, 'host')}")
+            self.say(f"{label}: verifying {counted(len(through), 'host')}")
             failed |= self.executor.accept(through)
         for host in sorted(failed):
             self.say(f"{label}: {host} failed: {failed[host]}")
@@ -172,7 +173,7 @@ class Rollout:
         """
         if self.undo is None or not failed or wave.kind not in _FIRST:
             return {}
-        self.say(f"{label}: bringing {_count(ready, 'host')} back to the versions before")
+        self.say(f"{label}: bringing {counted(len(ready), 'host')} back to the versions before")
         stuck = self.undo(ready)
         first = f"{next(iter(failed))} failed"
         undone = {host: failed.get(host, first) for host in ready if host not in stuck}
@@ -196,7 +197,7 @@ class Rollout:
         bad = [host for host in told if host in failed]
         if told and 100 * len(bad) / len(told) > self.pace.max_failures:
             return (
-                f"{len(bad)} of {_count(told, 'host')} of the wave failed, "
+                f"{len(bad)} of {counted(len(told), 'host')} of the wave failed, "
                 f"more than {self.pace.max_failures:g} %"
             )
         return None
@@ -205,7 +206,7 @@ class Rollout:
         """Drain what is in service and wait for its jobs; the hosts that cannot be changed now."""
         progress = self.progress
         why = reason(f"{progress.change}, wave {number + 1} of {len(progress.waves)}")
-        self.say(f"{label}: draining {_count(nodes, 'node')}")
+        self.say(f"{label}: draining {counted(len(nodes), 'node')}")
         progress.own(nodes, why)
         self.keep(progress)
         update = take_over if progress.instances else drain
@@ -294,7 +295,7 @@ class Rollout:
             self._mark(bad)
         if not good:
             return {}
-        self.say(f"{label}: resuming {_count(good, 'node')}")
+        self.say(f"{label}: resuming {counted(len(good), 'node')}")
         states, trouble = self._resume(good)
         progress.release(node for node in good if node in states and states[node].takes_jobs)
         lost: dict[str, str] = {}
@@ -348,7 +349,3 @@ class Rollout:
             updates += [rename_reason([node], known, told), drain([node], told)]
         self.keep(self.progress)
         self.executor.update(bad, updates)
-
-
-def _count(things: Collection[object], noun: str) -> str:
-    return f"{len(things)} {noun if len(things) == 1 else f'{noun}s'}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from rackwright.accept.expected import HostExpectations
 from rackwright.ansible_runs.events import HostResult
 from rackwright.ansible_runs.run import PLAYBOOKS
+from rackwright.harmless import counted
 from rackwright.nodelife.slurm_nodes import NodesSeen, NodeUpdate
 from rackwright.rollout.executor import AnsibleExecutor
 
@@ -116,7 +117,7 @@ class UpgradeExecutor:
         ready = [host for host in hosts if host not in failed]
         if not ready:
             return failed
-        self.say(f"rebooting {_count(ready)}")
+        self.say(f"rebooting {counted(len(ready), 'host')}")
         return failed | self._play(REBOOT, ready)
 
     def _in_use(self, hosts: Sequence[str]) -> Mapping[str, str]:
@@ -136,7 +137,7 @@ class UpgradeExecutor:
         if not hosts:
             return {}
         self.say(
-            f"Slurm {', '.join(sorted({side.slurm[host] for host in hosts}))} on {_count(hosts)}"
+            f"Slurm {', '.join(sorted({side.slurm[host] for host in hosts}))} on {counted(len(hosts), 'host')}"
         )
         told = {
             host: {
@@ -172,7 +173,3 @@ class UpgradeExecutor:
                 now = found.get(name)
                 seen[1:] = [now]
                 self.say(f"{host}: {name} {seen[0] or 'unknown'} → {now or 'unknown'}")
-
-
-def _count(hosts: Collection[str]) -> str:
-    return f"{len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}"

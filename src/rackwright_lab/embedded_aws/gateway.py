@@ -132,7 +132,7 @@ class Gateway:
         if path.startswith(ADMIN):
             return self._admin(environ["REQUEST_METHOD"], path, body, start_response)
         if path.startswith("/moto-api"):
-            return _reply(start_response, "403 Forbidden", _JSON, b'{"error": "closed"}')
+            return _reply(start_response, "403 Forbidden", b'{"error": "closed"}')
         headers = {
             key[5:].replace("_", "-").lower(): str(value)
             for key, value in environ.items()
@@ -220,7 +220,7 @@ class Gateway:
                 self.book.add(json.loads(body))
             except (ValueError, TypeError) as error:
                 reply = json.dumps({"error": str(error)}).encode()
-                return _reply(start_response, "400 Bad Request", _JSON, reply)
+                return _reply(start_response, "400 Bad Request", reply)
             document = {"faults": self.book.pending()}
         elif (method, action) == ("POST", "capacity"):
             try:
@@ -228,7 +228,7 @@ class Gateway:
                     moto_scaling.limit(json.loads(body))
             except (ValueError, TypeError, AttributeError) as error:
                 reply = json.dumps({"error": str(error)}).encode()
-                return _reply(start_response, "400 Bad Request", _JSON, reply)
+                return _reply(start_response, "400 Bad Request", reply)
             self._state.save()
         elif (method, action) == ("POST", "spot"):
             try:
@@ -236,14 +236,14 @@ class Gateway:
                     moto_capacity.take_back(json.loads(body))
             except (ValueError, TypeError, AttributeError) as error:
                 reply = json.dumps({"error": str(error)}).encode()
-                return _reply(start_response, "400 Bad Request", _JSON, reply)
+                return _reply(start_response, "400 Bad Request", reply)
             self._state.save()
         elif (method, action) == ("POST", "pace"):
             try:
                 PACE.set(json.loads(body))
             except ValueError as error:
                 reply = json.dumps({"error": str(error)}).encode()
-                return _reply(start_response, "400 Bad Request", _JSON, reply)
+                return _reply(start_response, "400 Bad Request", reply)
         elif (method, action) == ("POST", "reset"):
             with self._guard:
                 BackendDict.reset()
@@ -252,8 +252,8 @@ class Gateway:
             self._state.save()
         else:
             reply = json.dumps({"error": f"no such action: {method} {path}"}).encode()
-            return _reply(start_response, "404 Not Found", _JSON, reply)
-        return _reply(start_response, "200 OK", _JSON, json.dumps(document).encode())
+            return _reply(start_response, "404 Not Found", reply)
+        return _reply(start_response, "200 OK", json.dumps(document).encode())
 
 
 def _body(environ: dict[str, Any]) -> bytes:
@@ -267,8 +267,8 @@ def _body(environ: dict[str, Any]) -> bytes:
     return bytes(data)
 
 
-def _reply(start_response: StartResponse, status: str, content: str, data: bytes) -> list[bytes]:
-    start_response(status, [("Content-Type", content), ("Content-Length", str(len(data)))])
+def _reply(start_response: StartResponse, status: str, data: bytes) -> list[bytes]:
+    start_response(status, [("Content-Type", _JSON), ("Content-Length", str(len(data)))])
     return [data]
 
 

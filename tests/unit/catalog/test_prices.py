@@ -107,8 +107,3 @@ def test_the_built_in_lists_price_what_the_catalogue_has():
 def test_what_is_guessed_says_so():
     guessed = [price for price in each(builtin_prices().lists) if price.is_estimate]
     assert {price.offer for price in guessed} == {Offer.CAPEX}
-
-
-def test_regions_with_prices():
-    assert builtin_prices().regions(Offer.ON_DEMAND) == ("us-east-1",)
-    assert "US-OH" in builtin_prices().regions(Offer.ENERGY)

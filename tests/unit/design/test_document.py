@@ -18,6 +18,7 @@ from factories import CATALOGUE
 from rackwright.design.document import Builder, RackLayout
 from rackwright.design.model import DesignDocument
 from rackwright.errors import SpecErrors
+from rackwright.model.names import compress_hostlist
 from rackwright.policy.policy_sets import RELEASED
 from rackwright.reading.loader import load_text
 
@@ -40,7 +41,9 @@ def test_equal_positions_of_several_rows_are_one_class() -> None:
         {"name": "r3", "power_limit": "90 kW", "rack_groups": [some_positions("e1")]},
     ]
     builder = builder_of(a_document(a_facility(halls=[a_hall(rows=rows)])))
-    assert [(one.label, one.rows) for one in builder.classes] == [
+    assert [
+        (compress_hostlist(name for _, name in one.positions), one.rows) for one in builder.classes
+    ] == [
         ("c[01-02],d[01-03]", ("r1", "r2")),
         ("x1", ("r1",)),
         ("e1", ("r3",)),
@@ -64,7 +67,9 @@ def test_positions_of_switches_and_of_other_nodes_are_taken() -> None:
         fabric={"preset": "fat-tree", "tiers": [{"name": "leaf", "racks": "c[04-05]"}]},
     )
     builder = builder_of(a_document(facility))
-    assert [one.label for one in builder.classes] == ["c[01-03]"]
+    assert [compress_hostlist(name for _, name in one.positions) for one in builder.classes] == [
+        "c[01-03]"
+    ]
 
 
 def test_the_blueprint_has_the_racks_in_which_something_stands() -> None:

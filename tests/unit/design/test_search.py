@@ -35,6 +35,7 @@ from rackwright.design.judge import Judge
 from rackwright.design.outcome import remedy, run
 from rackwright.design.search import Design, design
 from rackwright.exit_codes import ExitCode
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.load import plan_tree
 from rackwright.policy.check import check_plan
 from rackwright.reading.loader import tree_of
@@ -109,7 +110,9 @@ def test_products_stand_in_the_positions_that_suit_them() -> None:
     liquid, cooled_by_air = outcome.designs
     assert liquid.layout is not None
     assert cooled_by_air.layout is not None
-    labels = [one.label for one in outcome.builder.classes]
+    labels = [
+        compress_hostlist(name for _, name in one.positions) for one in outcome.builder.classes
+    ]
     assert labels == ["g[01-06]", "a[01-02]"]
     assert {number for number, _ in liquid.layout.racks} == {0}
     assert {number for number, _ in cooled_by_air.layout.racks} == {1}
@@ -144,7 +147,7 @@ def test_infeasible_design_names_the_rules() -> None:
     assert (found.ending, found.layout) == ("nothing", None)
     first = found.survey.barred[0]
     assert (first.units, first.policy) == (1, "RACK-004")
-    assert "the limit is 100 kg/m2" in first.why
+    assert "the limit is 100 kg/m2" in first.reasons[0][1]
     assert run(judge).exit_code is ExitCode.VIOLATION
 
 

@@ -148,7 +148,7 @@ def test_of_several_jobs_on_a_node_the_last_to_give_way_counts() -> None:
     settings = [PowerClass(**one) for one in CLASSES]
 
     def job(qos: str, partition: str, nodes: str) -> JobReport:
-        return JobReport("1", "ada", "RUNNING", partition, qos, nodes, 8, None)
+        return JobReport("RUNNING", partition, qos, nodes, 8, None)
 
     found = classes_of(
         [

@@ -191,7 +191,7 @@ def test_metrics_are_in_the_text_format_of_prometheus() -> None:
         work=(GPU, FAN),
         service=ServiceFigures(86400, 5, 2, 216000.0, None, {"heat": 60.0}),
     )
-    suites = [SuiteResult(1, "a", "pass", 48, ""), SuiteResult(1, "b", "fail", 48, "slow")]
+    suites = [SuiteResult("a", "pass"), SuiteResult("b", "fail")]
     lines = render_metrics(status, suites, 1000.0).splitlines()
     values = [line for line in lines if not line.startswith("#")]
     assert 'rackwright_nodes{cluster="atlas",state="idle"} 2' in values

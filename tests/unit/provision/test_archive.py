@@ -20,15 +20,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError, UsageError
-from rackwright.provision.tools import (
-    Archive,
-    PulumiTool,
-    find_pulumi,
-    gobuild,
-    install_pulumi,
-    parse_archive,
-)
-from rackwright.provision.tools.find import vendor_shelf
+from rackwright.provision.tools import gobuild
+from rackwright.provision.tools.archive import Archive, parse_archive
+from rackwright.provision.tools.find import PulumiTool, find_pulumi, vendor_shelf
+from rackwright.provision.tools.install import install_pulumi
 
 PINNED = gobuild.pinned_version()
 

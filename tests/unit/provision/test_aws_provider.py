@@ -12,7 +12,7 @@ import pytest
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.laboratory import door
 from rackwright.provision.targets import open_target
-from rackwright.provision.tools import attach_plugin
+from rackwright.provision.tools.aws_provider import attach_plugin
 from rackwright.provision.tools.folder import AWS_PROVIDER
 from rackwright.provision.tools.pinned_provider import PINNED
 

@@ -20,17 +20,12 @@ import pytest
 
 from bench.peers import opa
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools import (
-    aws_provider,
-    find_aws_provider,
-    find_pulumi,
-    gobuild,
-    install_aws_provider,
-    install_pulumi,
-    provider_source,
-)
+from rackwright.provision.tools import aws_provider, gobuild, provider_source
 from rackwright.provision.tools import go as go_module
 from rackwright.provision.tools import recipe as recipe_module
+from rackwright.provision.tools.aws_provider import find_aws_provider, install_aws_provider
+from rackwright.provision.tools.find import find_pulumi
+from rackwright.provision.tools.install import install_pulumi
 
 GO = f"""#!{sys.executable} -IS
 import json, os, sys

@@ -10,7 +10,8 @@ import pytest
 
 from rackwright.errors import ExternalToolError
 from rackwright.provision.targets import open_target
-from rackwright.provision.tools import attach_plugin, aws_provider, find_aws_provider
+from rackwright.provision.tools import aws_provider
+from rackwright.provision.tools.aws_provider import attach_plugin, find_aws_provider
 from rackwright.provision.tools.folder import AWS_PROVIDER
 from rackwright_lab.embedded_aws import control
 

@@ -14,23 +14,19 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools import (
-    PulumiTool,
-    automation_command,
-    find_pulumi,
-    gobuild,
-    install_pulumi,
-    process,
-    pulumi_environment,
-    tools_dir,
-)
+from rackwright.provision.tools import gobuild, process
+from rackwright.provision.tools.automation import automation_command
+from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import (
+    PulumiTool,
     built_shelf,
+    find_pulumi,
     host_shelf,
     is_supported,
     version_of,
 )
-from rackwright.provision.tools.folder import Shelf
+from rackwright.provision.tools.folder import Shelf, tools_dir
+from rackwright.provision.tools.install import install_pulumi
 
 PINNED = gobuild.pinned_version()
 GO = """#!/bin/sh
@@ -47,7 +43,7 @@ chmod +x "$2"
 """
 INSTALL = """
 import sys
-from rackwright.provision.tools import install_pulumi
+from rackwright.provision.tools.install import install_pulumi
 tool = install_pulumi(progress=lambda line: print(line, flush=True))
 print("RESULT", tool.version, tool.origin)
 """
@@ -210,7 +206,7 @@ class TestFind:
 
     def test_does_not_import_pulumi(self, machine: Machine) -> None:
         program = (
-            "import sys; from rackwright.provision.tools import find_pulumi; find_pulumi(); "
+            "import sys; from rackwright.provision.tools.find import find_pulumi; find_pulumi(); "
             "sys.exit('pulumi' in sys.modules)"
         )
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from rackwright.brownfield.records import SourceNotice
 from rackwright.brownfield.slurm_files.lines import SlurmLine, as_option
-from rackwright.errors import Location, SpecError
+from rackwright.errors import SpecError
 from rackwright.harmless import counted, visible
 from rackwright.model.scheduler import Accounting
 from rackwright.model.scheduler_settings import Private
@@ -110,13 +110,11 @@ class ClusterOptions:
                 "memory is not counted by this file, and is by 'CR_Core_Memory', which is written: a job that asks for "
                 "none gets all of its nodes' unless 'DefMemPerCPU' or 'default_shares' says less"
             )
-            self.notices.append(SourceNotice(text, self._place("selecttype")))
+            line = self._options.get("selecttype")
+            self.notices.append(SourceNotice(text, None if line is None else line.at))
         others = [word for word in said if not _COUNTED.fullmatch(word)]
         if others:
             self._tell("selecttypeparameters", f"has {', '.join(others)}, which is left out")
-
-    def _place(self, key: str) -> Location | None:
-        return self._options[key].at if key in self._options else None
 
     @property
     def topology(self) -> str:

@@ -250,7 +250,7 @@ def scheduler_of(
     if slurm.switches and slurm.topology == "tree":
         made["topology"]["switches"] = [dict(switch) for switch in slurm.switches]
     made["default_shares"] = False  # jobs get what Slurm gives them today
-    partitions = [_partition(one, view, notices) for one in slurm.partitions if one.nodes]
+    partitions = [_partition(one, view) for one in slurm.partitions if one.nodes]
     empty = [one for one in slurm.partitions if not one.nodes]
     notices += [SourceNotice(f"the partition '{one.name}' has no nodes", one.at) for one in empty]
     if not partitions:
@@ -287,9 +287,7 @@ def _host(name: str, address: str | None, view: SlurmView) -> dict[str, Any]:
     return {"host": short_of(name), "address": address or name}
 
 
-def _partition(
-    partition: SlurmPartition, view: SlurmView, notices: list[SourceNotice]
-) -> dict[str, Any]:
+def _partition(partition: SlurmPartition, view: SlurmView) -> dict[str, Any]:
     name = partition.name
     if not _PARTITION.fullmatch(name):
         message = f"the partition '{partition.name}' cannot be one of a blueprint"

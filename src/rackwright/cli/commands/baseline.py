@@ -12,9 +12,10 @@ from rackwright.cli.options.arguments import add_blueprint, add_packs
 from rackwright.cli.options.exceptions import add_files, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rackwright.policy.engine import Report
     from rackwright.policy.exceptions.baseline import BaselineEntry
@@ -60,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         report = _judge(arguments, use_baseline=False)
         entries = created(report)
         _write(path, entries)
-        sys.stdout.write(f"{_failures(entries)} recorded in '{path}'\n{_rest(report)}")
+        sys.stdout.write(
+            f"{counted(len(entries), 'failure')} recorded in '{path}'\n{_rest(report)}"
+        )
         return ExitCode.CLEAN
     before = _read(path)
     report = _judge(arguments, use_baseline=True)
@@ -69,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("nothing to change\n")
         return ExitCode.CLEAN
     _write(path, after)
-    sys.stdout.write(f"{_failures(after)} recorded in '{path}', {len(before):,} before\n")
+    sys.stdout.write(
+        f"{counted(len(after), 'failure')} recorded in '{path}', {len(before):,} before\n"
+    )
     return ExitCode.CLEAN
 
 
@@ -82,10 +87,6 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
         choice = replace(choice, baseline=None, use_baseline=False)
     gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
     return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
-
-
-def _failures(entries: Sequence[BaselineEntry]) -> str:
-    return f"{len(entries):,} failure{'s' if len(entries) != 1 else ''}"
 
 
 def _rest(report: Report) -> str:

@@ -38,11 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: ``--archive`` is given without ``pulumi``, or names no archive.
     """
-    from rackwright.provision.tools import (
-        install_aws_provider,
-        install_pulumi,
-        parse_archive,
-    )
+    from rackwright.provision.tools.archive import parse_archive
+    from rackwright.provision.tools.aws_provider import install_aws_provider
+    from rackwright.provision.tools.install import install_pulumi
 
     wanted = [arguments.tools] if isinstance(arguments.tools, str) else arguments.tools
     archive = parse_archive(arguments.archive) if arguments.archive else None

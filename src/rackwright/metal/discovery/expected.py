@@ -26,7 +26,6 @@ class ExpectedMachine:
         product: catalogue id of the product.
         models: names of the product without spaces and punctuation, like ``dgxh100``.
         bmc: address of the controller; None if the blueprint has none.
-        bmc_label: name of that address.
         bmc_mac: Ethernet address of the controller; None if unknown.
         mac: Ethernet address that the machine boots from; None if unknown.
         serial: serial number; None if unknown.
@@ -40,7 +39,6 @@ class ExpectedMachine:
     product: str
     models: frozenset[str]
     bmc: str | None
-    bmc_label: str
     bmc_mac: str | None
     mac: str | None
     serial: str | None
@@ -57,14 +55,14 @@ def expected_machines(plan: Plan, site: SitePlan) -> tuple[ExpectedMachine, ...]
         one.type: {str(part): version for part, version in one.versions.items()}
         for one in (operations.firmware if operations else ())
     }
-    own: dict[str, tuple[str, str, str | None]] = {}
+    own: dict[str, tuple[str, str | None]] = {}
     macs: dict[str, str] = {}
     for network in plan.names.networks:
         if network.site != site.name or network.kind == "fabric":
             continue
         for one in network.addresses():
             if network.kind == "bmc":
-                own[one.owner] = (str(one.address), one.label, one.mac)
+                own[one.owner] = (str(one.address), one.mac)
             elif one.mac is not None:
                 macs[one.owner] = one.mac
     products = {group.name: group.product for group in site.groups}
@@ -78,12 +76,12 @@ def expected_machines(plan: Plan, site: SitePlan) -> tuple[ExpectedMachine, ...]
 def _machine(
     host: Host,
     product: Node,
-    own: Mapping[str, tuple[str, str, str | None]],
+    own: Mapping[str, tuple[str, str | None]],
     macs: Mapping[str, str],
     serials: Mapping[str, str],
     firmware: Mapping[str, str],
 ) -> ExpectedMachine:
-    address, label, mac = own.get(host.name, (None, f"{host.name}-bmc", None))
+    address, mac = own.get(host.name, (None, None))
     names = (product.id, product.name, f"{product.vendor} {product.name}")
     return ExpectedMachine(
         host=host.name,
@@ -92,7 +90,6 @@ def _machine(
         product=product.id,
         models=frozenset(map(letters, names)),
         bmc=address,
-        bmc_label=label,
         bmc_mac=mac,
         mac=macs.get(host.name),
         serial=serials.get(host.name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -30,9 +30,7 @@ _RUNNING = frozenset({"New", "Starting", "Running", "Pending", "Suspended", "Use
 _MOST_TASKS = 50
 
 
-def read_machine(
-    bmc: Redfish, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> DiscoveredMachine:
+def read_machine(bmc: Redfish) -> DiscoveredMachine:
     """Return the machine behind a controller with an open session.
 
     Its state is the first of these that applies: several systems, incomplete inventory, stuck or vanished task, wrong
@@ -60,7 +58,7 @@ def read_machine(
         firmware=_firmware(bmc, root, systems[0], managers, missing),
         rack=_rack(bmc, root, missing),
     )
-    return _named(bmc, found, root, managers, missing, clock)
+    return _named(bmc, found, root, managers, missing)
 
 
 def _named(
@@ -69,7 +67,6 @@ def _named(
     root: Mapping[str, Any],
     managers: list[dict[str, Any]],
     missing: list[str],
-    clock: Callable[[], datetime],
 ) -> DiscoveredMachine:
     """Return a machine with the state of its controller."""
     told = next(filter(None, (_time(one.get("DateTime")) for one in managers)), None)
@@ -79,7 +76,7 @@ def _named(
         return replace(found, state=BmcState.PARTIAL, reason=reason)
     if (wrong := _tasks(bmc, root, told)) is not None:
         return replace(found, state=wrong[0], reason=wrong[1])
-    now = clock()
+    now = datetime.now(UTC)
     if told is not None and abs((told - now).total_seconds()) > WRONG_BY_S:
         reason = f"its clock shows {told:%Y-%m-%d %H:%M}, but it is {now:%Y-%m-%d %H:%M} UTC"
         return replace(found, state=BmcState.WRONG_CLOCK, reason=reason)

@@ -34,11 +34,6 @@ class Search:
     unclear: list[tuple[str, str]] = field(default_factory=list)
     runs: list[GroupRun] = field(default_factory=list)
 
-    @property
-    def passed(self) -> bool:
-        """True if the whole group is good."""
-        return not (self.faulty or self.paths or self.unclear)
-
 
 def bisect(members: Sequence[str], measure: Measure, limit: float) -> Search:
     """Find the members, or the pair, because of which a group stays below ``limit``.

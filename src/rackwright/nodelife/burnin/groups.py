@@ -24,7 +24,6 @@ class BurnInNode:
         group: node group; collectives run among nodes of one group.
         hall: hall, or the site where no hall is known: limits are those of a hall.
         accelerators: of NVIDIA or AMD, as Slurm hands them out.
-        vendor: maker of the accelerators; empty without any.
     """
 
     name: str
@@ -34,7 +33,6 @@ class BurnInNode:
     hall: str
     rack: str
     accelerators: int
-    vendor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,6 @@ def _node(host: Host, accelerators: int, vendor: str) -> BurnInNode:
         hall=host.site if place is None else place.hall,
         rack="" if place is None else place.rack,
         accelerators=accelerators if vendor in ("nvidia", "amd") else 0,
-        vendor=vendor,
     )
 
 

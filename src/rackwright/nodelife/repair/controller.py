@@ -190,7 +190,7 @@ class RepairController:
             case RepairState.SUSPECT:
                 self._from_suspect(record, fault, view, now)
             case RepairState.DRAINING:
-                self._from_draining(record, fault, view, now)
+                self._from_draining(record, view, now)
             case RepairState.DIAGNOSING:
                 self._from_diagnosing(record, fault, now)
             case RepairState.REPAIRING:
@@ -287,7 +287,7 @@ class RepairController:
         if drained and self._do(record, "power-off", "", now, self.actuator.act):
             self.journal.step(record.node, "drain", now, "switched off")
 
-    def _from_draining(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
+    def _from_draining(self, record: NodeRecord, view: NodeView, now: float) -> None:
         if view.jobs == 0:
             self.journal.step(record.node, "empty", now, "no job is left")
             return

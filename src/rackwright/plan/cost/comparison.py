@@ -76,7 +76,6 @@ class RentComparison:
 
 def compare(
     plan: Expansion,
-    prices: Prices | None = None,
     *,
     summary: CostSummary | None = None,
     region: str | None = None,
@@ -85,19 +84,17 @@ def compare(
 
     Args:
         plan: the plan.
-        prices: the price lists; absent, those of the plan's catalogue.
         summary: the cost of ``plan``, if it is known already.
         region: AWS region to rent in; absent, ``rental_region`` of the costs, or the region of
             the first AWS site.
     """
-    prices = plan.catalogue.prices if prices is None else prices
-    summary = summarise(plan, prices) if summary is None else summary
+    summary = summarise(plan) if summary is None else summary
     costs = plan.blueprint.costs or Costs()
     region = region or costs.rental_region or next((a.spec.region for a in plan.aws), None)
     owned = {site.name: site.amount for site in summary.sites}
     found = []
     for site in plan.onprem:
-        market = (plan.catalogue, costs, prices, region)
+        market = (plan.catalogue, costs, plan.catalogue.prices, region)
         matches = _matches(site, market)
         if matches:
             name = site.spec.name

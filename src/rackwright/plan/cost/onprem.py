@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.model.cost import HOURS_PER_YEAR, Costs, OwnedRates
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan.base import Path
@@ -89,12 +88,10 @@ class OwnedPricing:
         return UsedPrice(what, found.amount, "kWh", found), ()
 
 
-def onprem_lines(
-    site: SitePlan, costs: Costs, prices: Prices, catalogue: Catalogue
-) -> Iterator[CostLine]:
+def onprem_lines(site: SitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
     """Yield the lines of ``site``: energy, hardware and opex of each product in each group."""
     pricing = OwnedPricing(prices, costs, site)
-    for group in _groups(site, catalogue):
+    for group in _groups(site):
         if group.draws:
             yield _energy(pricing, group)
             if pricing.rates.demand is not None:
@@ -174,7 +171,7 @@ def _line(
     return CostLine(site, group.name, kind, what, micros, price, missing, group.path)
 
 
-def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
+def _groups(site: SitePlan) -> list[_Group]:
     """Return the contents of the site by product and purpose, in the order of the racks."""
     found: dict[tuple[str, str], _Group] = {}
 

@@ -108,7 +108,7 @@ def summarise(plan: Expansion, prices: Prices | None = None) -> CostSummary:
         sites[name] = SiteCost(name, "aws", aws.path, add_up(lines[name]), groups, idle)
     for owned in plan.onprem:
         name = owned.spec.name
-        lines[name] = tuple(onprem_lines(owned, costs, prices, plan.catalogue))
+        lines[name] = tuple(onprem_lines(owned, costs, prices))
         counts = {group.name: group.count for group in owned.spec.node_groups}
         for fabric in owned.spec.fabrics:
             counts |= {f"{fabric.name}/{tier.name}": tier.count for tier in fabric.tiers}

@@ -96,7 +96,7 @@ def derive_fabric(
     draft.put((*path, "attached"), [{"group": one} for one in attached], rules.GROUPS, why, at)
     _tiers_are_known(draft, path)
     entry = _switch(draft, path, intent, said, catalogue)
-    products = _products(draft, path, entry, place, catalogue)
+    products = _products(draft, path, entry, catalogue)
     why = f"that of {entry.id}"
     draft.put((*path, "technology"), entry.technology, rules.TECHNOLOGY, why, place)
     draft.put((*path, "rate"), f"{entry.rate.value:g} Gbps", rules.RATE, why, place)
@@ -200,7 +200,7 @@ def _product(draft: Draft, path: Path, name: str, place: Location, catalogue: Ca
 
 
 def _products(
-    draft: Draft, path: Path, default: Switch, place: Location, catalogue: Catalogue
+    draft: Draft, path: Path, default: Switch, catalogue: Catalogue
 ) -> tuple[Switch, ...]:
     """Return the product of each tier: the one that is written for it, or the default."""
     found = dict.fromkeys(TIERS, default)

@@ -35,7 +35,8 @@ def without_followers(
     """
     if not is_short(tree):
         return error
-    misspelt = _misspelt(tree)
+    # Keys that neither form knows; those inside ``fabric`` and ``racks`` are found when these are read.
+    misspelt = unknown_keys(tree, Blueprint, _short_keys)
     wrong: Sequence[SpecError] = ()
     no_list = False
     with suppress(UnicodeEncodeError):  # half a character in plain data, which is told by itself
@@ -74,14 +75,6 @@ def _renamed_path(path: str, written: str) -> str:
             rest = parts[len(parts) - inside + 1 :]
             return ".".join([written, *rest])
     return path
-
-
-def _misspelt(tree: Tree) -> Sequence[UnknownKey]:
-    """Return the keys that neither the full nor the short form knows.
-
-    Those inside ``fabric`` and ``racks`` are found when these are read.
-    """
-    return unknown_keys(tree, Blueprint, _short_keys)
 
 
 def _short_keys(path: Path) -> Collection[str]:

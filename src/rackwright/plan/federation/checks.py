@@ -29,13 +29,11 @@ class UidDifference:
     Attributes:
         account: name of the account.
         number: UID at another site.
-        site: site with the deviating UID.
-        own: UID at that site.
+        own: deviating UID at the site.
     """
 
     account: str
     number: int
-    site: str
     own: int
 
 
@@ -54,7 +52,7 @@ def uid_differences(plan: Expansion, site: str) -> tuple[UidDifference, ...] | N
         for account, number in (numbers or {}).items() if other != site else ():
             reference.setdefault(account, number)
     return tuple(
-        UidDifference(account, reference[account], site, number)
+        UidDifference(account, reference[account], number)
         for account, number in own.items()
         if reference.get(account, number) != number
     )

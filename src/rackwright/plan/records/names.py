@@ -201,12 +201,12 @@ class NamePlan:
         for network in self.networks:
             yield from network.addresses()
 
-    def own(self, site: str, of: str, version: int = 4) -> Range | None:
+    def own(self, site: str, of: str) -> Range | None:
         """Return the addresses by which the hosts of a group, or switches, are reached under their names."""
         for network in self.networks:
             if network.site == site:
                 for one in network.ranges:
-                    if (one.of, one.suffix, one.version) == (of, "", version):
+                    if (one.of, one.suffix, one.version) == (of, "", 4):
                         return one
         return None
 

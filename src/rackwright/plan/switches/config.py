@@ -375,7 +375,6 @@ class _Fabric:
             name=name,
             product=tier.type,
             system=system_of(self.planned, index, self.switching),
-            technology="infiniband" if tier.technology == "infiniband" else "ethernet",
             asn=asn_of(self.planned, index, number) if speaks else None,
             router_id=loopback_of(self.planned, index, number) if speaks else None,
             management=address,

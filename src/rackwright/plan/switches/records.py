@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
-from typing import Literal
 
 from rackwright.model.switching import EcnMarking, SwitchSystem
 
@@ -123,7 +122,6 @@ class SwitchConfig:
     name: str
     product: str
     system: SwitchSystem
-    technology: Literal["infiniband", "ethernet"]
     asn: int | None
     router_id: IPv4Address | None
     management: IPv4Interface | IPv6Interface | None

@@ -48,16 +48,13 @@ def _section(policy: type[Policy], pack: Path) -> str:
     chosen = next((example for example in examples if example.kind == "fail"), examples[0])
     if problem := run_example(policy, chosen, pack):
         raise UsageError(f"{policy.id}: the example '{chosen.name}' does not hold: {problem}")
-    return f"{_sentence(chosen)}\n\n{_block(_result(policy, chosen, pack))}"
+    found = matching(chosen, judge(policy, chosen, pack))[0]
+    return f"{_sentence(chosen)}\n\n{_block(found)}"
 
 
 def _sentence(example: Example) -> str:
     text = f"The example '{example.name}' on the blueprint `fixtures/{example.base}.yaml`:"
     return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _result(policy: type[Policy], example: Example, pack: Path) -> Result:
-    return matching(example, judge(policy, example, pack))[0]
 
 
 def _block(result: Result) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from rackwright.errors import Location
+from rackwright.harmless import counted
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result, order_of
 from rackwright.policy.exception_report import ExceptionReport, Notice, NoticeKind, Permission
@@ -282,8 +283,7 @@ def _asked_for(
         if waiver == before or not _judged(waiver, only):
             continue
         count = sum(1 for r in results if applies(waiver, r, today) is WaiverDecision.COVERS)
-        number = f"{count:,} finding{'s' if count != 1 else ''}" if count else "nothing"
-        effect = f"it would cover {number}"
+        effect = f"it would cover {counted(count, 'finding') if count else 'nothing'}"
         if before is None:
             kind, text = NoticeKind.PROPOSED, f"new in this change; once approved, {effect}"
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
@@ -42,15 +41,6 @@ def decode(data: object) -> Measure | Finding:
     except (KeyError, TypeError, ValueError) as error:  # a ValidationError is a ValueError
         text = _first(error) if isinstance(error, ValidationError) else str(error)
         raise RuleFailedError(f"the pack sent what is no result: {text}") from None
-
-
-def decode_all(items: Iterable[object]) -> list[Measure | Finding]:
-    """Return the measures and findings that ``items`` say.
-
-    Raises:
-        RuleFailedError: one of them says none.
-    """
-    return [decode(item) for item in items]
 
 
 @dataclass(frozen=True, slots=True)

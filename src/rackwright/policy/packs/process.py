@@ -28,7 +28,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, PolicyLoadError
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, Stage
-from rackwright.policy.packs.exchange import decode_all
+from rackwright.policy.packs.exchange import decode
 from rackwright.policy.packs.loader import builtin_rules, check_contract, unique
 from rackwright.policy.packs.manifest import read_manifest
 from rackwright.policy.result_validation import RuleFailedError
@@ -100,7 +100,7 @@ class TeamPolicy(Policy):
         if not isinstance(yields, list):
             failed = self._answer.get("failed", "its pack did not answer")
             raise RuleFailedError(str(failed))
-        yield from decode_all(yields)
+        yield from [decode(item) for item in yields]
 
 
 class PackProcess:

@@ -117,7 +117,7 @@ class FleetCalls:
             for one in reservation["Instances"]:
                 group = group_of.get(one["InstanceId"])
                 if group is not None:
-                    found.setdefault(group.group, []).append(_instance(one, group))
+                    found.setdefault(group.group, []).append(_instance(one))
         return found
 
     def _own(self) -> list[dict[str, Any]]:
@@ -152,15 +152,15 @@ class FleetCalls:
                 return None
         return told[0]["LaunchTemplateData"] if told else None
 
-    def protect(self, name: str, ids: Sequence[str], *, protected: bool = True) -> None:
-        """Let a group choose these of its instances when it gets smaller, or not."""
+    def protect(self, name: str, ids: Sequence[str]) -> None:
+        """Keep a group from choosing these of its instances when it gets smaller."""
         client = self._client("autoscaling")
         for begin in range(0, len(ids), PROTECTED_PER_CALL):
             with refusals("autoscaling:SetInstanceProtection"):
                 client.set_instance_protection(
                     AutoScalingGroupName=name,
                     InstanceIds=list(ids[begin : begin + PROTECTED_PER_CALL]),
-                    ProtectedFromScaleIn=protected,
+                    ProtectedFromScaleIn=True,
                 )
 
     def end(self, instance: str, *, smaller: bool) -> None:
@@ -402,7 +402,7 @@ def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
     )
 
 
-def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance:
+def _instance(described: Mapping[str, Any]) -> NodeInstance:
     tags = _tags(described)
     template = None
     if _TEMPLATE_ID in tags and _TEMPLATE_VERSION in tags:
@@ -414,7 +414,6 @@ def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance
         host=tags.get(HOST_TAG),
         template=template,
         subnet=described.get("SubnetId"),
-        protected=group.members[described["InstanceId"]],
     )
 
 

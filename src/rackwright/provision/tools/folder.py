@@ -89,14 +89,13 @@ class Shelf:
         manifest = _read(self.folder)
         return manifest if manifest.key == self.key else ToolManifest(self.key)
 
-    def program(self, name: str | None = None) -> Path | None:
-        """Return the program ``name`` (default: what it is about), or None unless it has its size.
+    def program(self) -> Path | None:
+        """Return the program of the shelf, or None unless it has its size.
 
         To ask for it counts as use.
         """
-        name = name or self.name
-        path = self.bin / name
-        entry = self.manifest.files.get(name)
+        path = self.bin / self.name
+        entry = self.manifest.files.get(self.name)
         try:
             complete = entry is not None and path.stat().st_size == entry.size
         except OSError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome
@@ -68,11 +67,6 @@ class BudgetHeadroom:
     def worst(self) -> Headroom:
         """Subject with the least headroom."""
         return self.rows[0]
-
-    @cached_property
-    def broken(self) -> int:
-        """At how many subjects the limit is broken."""
-        return sum(1 for row in self.rows if row.left is not None and row.left < 0)
 
 
 def budgets(results: Iterable[Result]) -> list[BudgetHeadroom]:

@@ -274,12 +274,12 @@ def parse_offering(identity: str) -> tuple[str, int, int, str, datetime]:
         ) from None
 
 
-def network_nodes(backend: Any, instance: Any, position: int, size: int = 8) -> list[str]:
+def network_nodes(instance: Any, position: int) -> list[str]:
     """Return the three network nodes above an instance, the outermost first.
 
     The first is one per zone, the second one per placement group (or none), the third one for
-    every ``size`` instances, in launch order.
+    every 8 instances, in launch order.
     """
     zone, group = instance.placement.zone, instance.placement.group_name or ""
-    names = (zone, f"{zone}/{group}", f"{zone}/{group}/{position // size}")
+    names = (zone, f"{zone}/{group}", f"{zone}/{group}/{position // 8}")
     return [f"nn-{hashlib.sha256(name.encode()).hexdigest()[:17]}" for name in names]

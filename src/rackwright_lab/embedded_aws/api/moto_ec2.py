@@ -463,7 +463,7 @@ def describe_instance_topology(self: Any) -> ActionResult:
                     "InstanceId": instance.id,
                     "InstanceType": kind,
                     "GroupName": key[1] or None,
-                    "NetworkNodes": capacity.network_nodes(backend, instance, position),
+                    "NetworkNodes": capacity.network_nodes(instance, position),
                     "AvailabilityZone": zone,
                     "ZoneId": zones.get(zone),
                     "CapacityBlockId": block.replace("cr-", "cb-") if is_block and block else None,

@@ -214,7 +214,7 @@ def _patch_run_instances() -> None:
         launched = first(self, image_id, count, user_data, security_group_names, **kwargs)
         profile = extra.get("IamInstanceProfile") or data.get("IamInstanceProfile") or {}
         for position, instance in enumerate(launched.instances):
-            _complete(self, instance, group, specification, reservation)
+            _complete(instance, group, specification, reservation)
             if profile and (position > 0 or not extra.get("IamInstanceProfile")):
                 self.associate_iam_instance_profile(
                     instance_id=instance.id,
@@ -250,7 +250,7 @@ def _has_room(subnet: Subnet, count: int, nics: list[dict[str, Any]]) -> None:
 
 
 def _complete(
-    backend: Any, instance: Any, group: str | None, specification: dict[str, Any], reservation: Any
+    instance: Any, group: str | None, specification: dict[str, Any], reservation: Any
 ) -> None:
     if group:
         instance.placement.group_name = group

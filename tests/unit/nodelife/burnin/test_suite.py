@@ -234,8 +234,8 @@ def test_nodes_wait_until_their_last_burn_in_has_passed(tmp_path: Path, plan: Pl
         "d": NodeState("d", "DOWN", "dead"),
     }  # fmt: skip
     suites = {
-        "a": SuiteResult(1, "a", "pass", 48, ""),
-        "b": SuiteResult(1, "b", "fail", 48, "slow"),
+        "a": SuiteResult("a", "pass"),
+        "b": SuiteResult("b", "fail"),
     }
     assert waiting_nodes(["a", "b", "c", "d", "e"], states, suites) == ["b", "c"]
     assert not is_required(plan)
