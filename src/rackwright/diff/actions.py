@@ -16,6 +16,7 @@ from rackwright.diff.changes import Change
 from rackwright.diff.implied_changes import IMPLIED_ROLLOUTS
 from rackwright.diff.rollouts import ORDER, choose, stated_rollouts
 from rackwright.errors import UsageError
+from rackwright.model.names import expand_hostlist
 from rackwright.reading.suggest import did_you_mean
 
 
@@ -96,6 +97,8 @@ def events_of(change: Change) -> tuple[str, ...]:
         before, after = _size(change.before), _size(change.after)
         if before is not None and after is not None and before != after:
             return "any", "changed", "grown" if after > before else "shrunk"
+        if _is_extended(change.before, change.after):
+            return "any", "changed", "grown"
     return "any", change.kind
 
 
@@ -109,6 +112,17 @@ def holds_data(item: Mapping[str, Any]) -> bool:
         return True
     inside = [*(item.get("sites") or ()), *(item.get("node_groups") or ())]
     return any(holds_data(part) for part in inside if isinstance(part, Mapping))
+
+
+def _is_extended(before: Any, after: Any) -> bool:
+    """Return True if a host list has all its former names first, and more behind them."""
+    if not isinstance(before, str) or not isinstance(after, str):
+        return False
+    try:
+        names = expand_hostlist(before)
+        return len(more := expand_hostlist(after)) > len(names) and more[: len(names)] == names
+    except ValueError:  # another text
+        return False
 
 
 def _size(value: Any) -> float | None:

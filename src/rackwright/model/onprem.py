@@ -265,7 +265,12 @@ class NodeGroup(Model):
         OnChange("drain", "the last nodes are taken out", event="shrunk", keeps_data=True),
     ]
     """Units of the product: servers, or rack-scale systems."""
-    racks: Annotated[HostList, HARDWARE, OnChange("drain", _MOVED)]
+    racks: Annotated[
+        HostList,
+        HARDWARE,
+        OnChange("drain", _MOVED),
+        OnChange("in place", "more racks; nodes stay in theirs", event="grown"),
+    ]
     """Racks they stand in, like ``c[01-08]``."""
     per_rack: Annotated[int, Field(gt=0), HARDWARE, OnChange("drain", _MOVED)]
     """Most units in one rack; racks are filled in the order written."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,18 @@ from rackwright.policy.unknowns import OpenQuestion
 from rackwright.render.bom import bill_of_materials
 from rackwright.render.sheets import QUESTIONS, Cell, Sheet, cell, question_rows, sheets
 
-BILL = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
+BILL = (
+    "site",
+    "category",
+    "quantity",
+    "product",
+    "part",
+    "name",
+    "detail",
+    "note",
+    "unit_price_usd",
+    "price_usd",
+)
 ADDRESSES = ("site", "network", "kind", "prefix", "owner", "name", "address", "mac")
 MOST_ROWS = 1_048_576
 """Maximum number of rows of a sheet in spreadsheet programs."""
@@ -29,7 +39,7 @@ _TITLES = {"power": "circuits"}
 def tables(plan: Plan, asked: Sequence[OpenQuestion], site: str | None = None) -> list[Sheet]:
     """Return the sheets of a workbook for all bare-metal sites, or for one of them."""
     bill = (
-        tuple(asdict(line)[column] for column in BILL) for line in bill_of_materials(plan, site)
+        tuple(getattr(line, column) for column in BILL) for line in bill_of_materials(plan, site)
     )
     return [
         Sheet("bill of materials", BILL, bill),

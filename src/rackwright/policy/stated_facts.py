@@ -30,7 +30,8 @@ def unfilled_layers(judged: LoadedPlan) -> Iterator[Notice]:
     places = judged.tree.unfilled
     for file, number in Counter(place.file for place in places).items():
         first = next(place for place in places if place.file == file)
-        text = f"{counted(number, 'empty key')}, without effect"
+        empty = "empty answer" if file.endswith(".csv") else "empty key"
+        text = f"{counted(number, empty)}, without effect"
         yield Notice(NoticeKind.UNFILLED, file, "", text, first)
 
 

@@ -216,6 +216,13 @@ def of_number(given: object, *, whole: bool, name: str = "") -> str | None:
     return None
 
 
+def of_share(given: object) -> str | None:
+    """Return the cure for a number of percent where a share of at most 1 is expected."""
+    if isinstance(given, (int, float)) and 10 <= given <= 100:
+        return f"write '{given / 100:g}'"
+    return None
+
+
 def of_mapping(given: object, name: str, wanted: Sequence[str]) -> str | None:
     """Return the cure for a value that has to be keys with values of their own.
 

@@ -13,9 +13,10 @@ from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.reading.layering import merge, without_blanks
 from rackwright.reading.links import leads_out
+from rackwright.reading.sheet_reader import with_answers
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
-from rackwright.reading.yaml_reader import read_file, read_raw, read_text
+from rackwright.reading.yaml_reader import TABLE, read_file, read_raw, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -133,12 +134,21 @@ def tree_of(items: Sequence[Item]) -> Tree:
     """Return the first of documents that are read already, with the others over it.
 
     Raises:
-        SpecErrors: the key ``example`` of one is neither true nor false.
+        SpecErrors: the key ``example`` of one is neither true nor false, or an answer of a sheet does not
+            fit.
     """
     root = items[0]
+    if root.file.endswith(TABLE) and isinstance(root.value, str):
+        hint = "a sheet of answers is a layer: 'rackwright check blueprint.yaml --layer todo.csv'; 'init --from FILE' reads other tables"
+        text = "this is not a document of Rackwright: it is a table"
+        raise SpecErrors([SpecError(text, hint=hint, location=root.location)])
     unfilled: list[Location] = []
     examples = [item.file for item in items if _take_example(item, is_layer=item is not root)]
     for layer in items[1:]:
+        if layer.file.endswith(TABLE) and isinstance(layer.value, str):
+            root, places = with_answers(root, layer)
+            unfilled += places
+            continue
         filled, places = without_blanks(layer)
         root = merge(root, filled)
         unfilled += places

@@ -420,7 +420,8 @@ def _explain(detail: Mapping[str, Any], place: TypePlace) -> _Explanation:
     if kind in _EXPECTED:
         unit = " %" if isinstance(given, str) and given.endswith("%") else ""
         wanted = re.sub(r"(?<=\d)(?=\D*$)", unit, _expected(detail))
-        cure = cures.of_unknown(given) or _cure(kind, given, place)
+        share = cures.of_share(given) if context.get("le") == 1 else None
+        cure = cures.of_unknown(given) or share or _cure(kind, given, place)
         return f"{_quote(given)} is not {wanted}", cure
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None

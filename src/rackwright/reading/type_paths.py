@@ -104,6 +104,29 @@ def keys_to_write(kind: Any) -> list[str]:
     return required or names(models[:1])
 
 
+def lists_of_named(model: type[BaseModel]) -> frozenset[str]:
+    """Return the keys, in ``model`` and all below it, whose values are lists of items with a ``name``.
+
+    Left out are keys that are a mapping elsewhere, like ``costs.sites``.
+    """
+    found: set[str] = set()
+    mappings: set[str] = set()
+    seen = {model}
+    below = [model]
+    while below:
+        for key, field in below.pop().model_fields.items():
+            bare, _ = _bare(field)
+            listed = get_origin(bare) is tuple or get_origin(bare) in _LISTS
+            inner = {one for kind in (get_args(bare) or (bare,)) for one in _models(kind)}
+            if listed and any("name" in one.model_fields for one in inner):
+                found.add(key)
+            if get_origin(bare) in _MAPPINGS:
+                mappings.add(key)
+            below += inner - seen
+            seen |= inner
+    return frozenset(found - mappings)
+
+
 def lists_text(kind: Any) -> bool:
     """Return True for a list of which each item is text."""
     inner = next(iter(get_args(kind)), None)

@@ -70,11 +70,8 @@ _OTHER_KINDS = {
     b"\x1f\x8b": "compressed",
 }
 """First bytes of files that people name by mistake."""
-_TABLE = (
-    "this is not a document of Rackwright: it is a table",
-    "answers belong in the layer that 'rackwright check --todo todo.yaml' writes; 'init --from FILE' reads other tables",
-)
-"""Message and cure for a table."""
+TABLE = ".csv"
+"""Ending of a sheet, whose item is its text."""
 STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
@@ -145,6 +142,8 @@ def _standard_input(stream: BinaryIO) -> bytes:
 def read_bytes(raw: bytes, name: str) -> Item:
     """Return the document in ``raw``, the content of a file; ``name`` stands for it in positions.
 
+    A sheet is returned as its text: only the documents below it tell where its answers belong.
+
     Raises:
         SpecErrors: as ``read_file``.
     """
@@ -152,11 +151,9 @@ def read_bytes(raw: bytes, name: str) -> Item:
         raise SpecErrors(
             [SpecError(f"'{visible(name)}' is larger than {LARGEST_FILE // 2**20} MiB")]
         )
-    if name.endswith(".csv"):
-        raise SpecErrors([SpecError(_TABLE[0], hint=_TABLE[1], location=Location(name, 1, 1))])
     for begin, kind in _OTHER_KINDS.items():
         if raw.startswith(begin):
-            hint = "save a sheet as CSV and any other text as UTF-8"
+            hint = "save a sheet as CSV in UTF-8 and any other text as UTF-8"
             place = Location(name, 1, 1)
             raise SpecErrors(
                 [SpecError(f"the file is {kind}, not text in UTF-8", hint=hint, location=place)]
@@ -166,9 +163,9 @@ def read_bytes(raw: bytes, name: str) -> Item:
     except UnicodeDecodeError as error:
         before = (raw[: error.start] + b".").splitlines()
         place = Location(name, len(before), len(before[-1]))
-        hint = "save it as UTF-8"
+        hint = "save it as 'CSV UTF-8'" if name.endswith(TABLE) else "save it as UTF-8"
         raise SpecErrors([SpecError("the file is not UTF-8", hint=hint, location=place)]) from None
-    return read_text(text, name)
+    return Item(text, name, 1, 1) if name.endswith(TABLE) else read_text(text, name)
 
 
 def read_text(text: str, name: str) -> Item:
@@ -395,6 +392,35 @@ class _Reader:
             else:
                 where = Location(source.file, source.line, source.column)
                 self._errors.append(SpecError("'<<' takes a mapping", location=where))
+
+
+def read_cell(text: str, place: Location) -> Item:
+    """Return the value in a cell of a sheet: a list, a text in quotes, or a scalar without them.
+
+    Raises:
+        SpecErrors: it is a list that is not YAML, or a number that is too long or too large.
+    """
+    try:
+        if text[0] in "[{\"'":
+            return _at(read_text(text, place.file), place)
+        return _at(Item(_meaning(text), place.file, 1, 1), place)
+    except ValueError as error:
+        raise SpecErrors([SpecError(str(error), location=place)]) from None
+    except SpecErrors as error:
+        (first, *_) = error.errors
+        raise SpecErrors([SpecError(first.summary, hint=first.hint, location=place)]) from None
+
+
+def _at(item: Item, place: Location) -> Item:
+    """Return ``item`` with the position of the cell that it is in."""
+    value = item.value
+    if isinstance(value, dict):
+        value = {
+            key: KeyValue(_at(e.item, place), place.line, place.column) for key, e in value.items()
+        }
+    elif isinstance(value, list):
+        value = [_at(child, place) for child in value]
+    return Item(value, place.file, place.line, place.column)
 
 
 def events(text: str) -> Iterator[yaml.Event]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.connections import Cable
+from rackwright.model.cost import Costs
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import fact_value
 from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import Reliability
+from rackwright.plan.cost.onprem import OwnedPricing
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.cables import FIBRES, End, Wire, routed_length, wires
 from rackwright.plan.fabric.cables import ends as ends_of
@@ -25,6 +28,8 @@ from rackwright.plan.reliability.failures import DAY, daily_rate, spares_needed
 SCHEMA = "rackwright.bom/v1"
 LENGTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 2000)
 """Length classes of cables, in m; a cable is bought in the shortest class that reaches."""
+INCLUDED = "included in the device"
+"""Note of articles that are not bought alone."""
 QUANTILE = 0.99
 """Share of the time in which spare hosts are enough."""
 
@@ -44,6 +49,7 @@ class Article:
         detail: what tells it from others of the same product, like the length of a cable.
         quantity: number of pieces.
         note: how the number comes about, where it is not bought as it is.
+        unit_price_usd: purchase price of one piece, in USD; None if unknown or included in another article.
     """
 
     site: str
@@ -54,6 +60,12 @@ class Article:
     detail: str
     quantity: int
     note: str = ""
+    unit_price_usd: float | None = None
+
+    @property
+    def price_usd(self) -> float | None:
+        """Purchase price of all pieces, in USD; None if unknown."""
+        return None if self.unit_price_usd is None else self.unit_price_usd * self.quantity
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -75,8 +87,18 @@ def bill_of_materials(plan: Plan, site: str | None = None) -> list[Article]:
     found: list[Article] = []
     for one in plan.onprem:
         if site in {None, one.name}:
-            found += [*_racked(plan, one), *_cabling(plan, one), *_plant(one), *_spares(plan, one)]
+            articles = (_racked(plan, one), _cabling(plan, one), _plant(one), _spares(plan, one))
+            pricing = OwnedPricing(plan.catalogue.prices, plan.costs or Costs(), one)
+            found += [_priced(article, pricing) for article in chain(*articles)]
     return found
+
+
+def _priced(article: Article, pricing: OwnedPricing) -> Article:
+    """Return an article with its price by the owner's costs, or by a price list."""
+    if article.note == INCLUDED:
+        return article
+    price, _ = pricing.purchase(article.product)
+    return article if price is None else replace(article, unit_price_usd=float(price.amount))
 
 
 def compare(before: Iterable[Article], after: Iterable[Article]) -> list[ArticleChange]:
@@ -114,10 +136,8 @@ def _racked(plan: Plan, site: SitePlan) -> Iterator[Article]:
     for (kind, entry), count in devices.items():
         yield _line(plan.catalogue, site, kind, entry, "", count)
     for entry, count in supplies.items():
-        note = "included in the device"
-        yield Article(
-            site.name, "power supply", entry, "", f"power supply of {entry}", "", count, note
-        )
+        name = f"power supply of {entry}"
+        yield Article(site.name, "power supply", entry, "", name, "", count, INCLUDED)
 
 
 def _line(

@@ -84,7 +84,11 @@ POWER = (
 )  # fmt: skip
 
 
-QUESTIONS = ("who can answer", "field", "meaning", "value", "blocks", "needed by", "answer")
+QUESTIONS = (
+    "who can answer", "field", "meaning", "value", "blocks", "needed by", "source", "date", "confidence",
+    "answer",
+)  # fmt: skip
+"""Columns of open questions. Facts of products need all of the last four, other fields the answer."""
 
 
 def question_rows(
@@ -104,7 +108,18 @@ def question_rows(
                 ("", "") if one.about is None else describe_field(plan, one.about, written)
             )
             rules = " ".join(one.rules)
-            yield one.owner.value, one.field, meaning or one.remedy, value, blocks, rules, ""
+            yield (
+                one.owner.value,
+                one.field,
+                meaning or one.remedy,
+                value,
+                blocks,
+                rules,
+                "",
+                "",
+                "",
+                "",
+            )
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:

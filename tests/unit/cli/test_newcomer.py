@@ -135,7 +135,7 @@ def test_64_h200_from_a_first_day_to_what_is_built(tmp_path: Path) -> None:
     design = typed(tmp_path, "check", "site", "--stage", "design", "--todo", "todo.csv")
     assert design.code == ExitCode.UNKNOWN
     assert 20 <= asked(design) <= 40
-    with (tmp_path / "todo.csv").open() as file:
+    with (tmp_path / "todo.csv").open(encoding="utf-8-sig") as file:
         owners = {row["who can answer"] for row in csv.DictReader(file) if row["blocks"] == "yes"}
     assert owners == {"facility team", "network team", "you"}
 

@@ -229,7 +229,7 @@ def test_missing_fact_of_short_form_racks_is_asked_once_at_its_place(
 def test_table_of_questions_is_grouped_by_who_can_answer(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(SHORT, encoding="utf-8")
     run_here(tmp_path, "check", "b.yaml", "--stage", "design", "--todo", "todo.csv")
-    with (tmp_path / "todo.csv").open(encoding="utf-8") as file:
+    with (tmp_path / "todo.csv").open(encoding="utf-8-sig") as file:
         rows = [row for row in csv.DictReader(file) if row["blocks"] == "yes"]
     owners = [row["who can answer"] for row in rows]
     assert list(dict.fromkeys(owners)) == ["facility team", "network team", "you"]
@@ -238,16 +238,3 @@ def test_table_of_questions_is_grouped_by_who_can_answer(tmp_path: Path) -> None
     assert not any(row["answer"] for row in rows)
     assert all(row["meaning"] for row in rows)
     assert sum(row["value"].startswith("… ") for row in rows) > len(rows) / 3  # with their unit
-
-
-def test_table_of_questions_is_no_layer_and_the_layer_to_fill_in_is_named(tmp_path: Path) -> None:
-    """The hint led to 'init --from', which reads no answers."""
-    (tmp_path / "blueprint.yaml").write_text(BASE, encoding="utf-8")
-    run_here(tmp_path, "check", "--stage", "design", "--todo", "todo.csv")
-    table = tmp_path / "todo.csv"
-    head, *rows = table.read_text(encoding="utf-8").splitlines()
-    assert head.endswith(",answer")
-    table.write_text("\n".join([head, *(f"{row}600 m" for row in rows)]), encoding="utf-8")
-    run_here(tmp_path, "check", "--layer", "todo.csv").refused(
-        "todo.csv:1:1", "'rackwright check --todo todo.yaml' writes"
-    )

@@ -374,6 +374,24 @@ def test_a_field_has_the_rollout_of_what_is_around_it() -> None:
     assert [level[0][:17] for level in reasons(source)] == ["work on the plant"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "action"),
+    [
+        ("c[01-16]", "c[01-18]", Action.IN_PLACE),
+        ("c[01-16]", "c[01-16],d[01-02]", Action.IN_PLACE),
+        ("c01", "c01,c02", Action.IN_PLACE),
+        ("c[01-16]", "c[01-14]", Action.DRAIN),
+        ("c[01-16]", "b09,c[01-16]", Action.DRAIN),
+        ("c[02-16]", "c[01-16]", Action.DRAIN),
+        ("c[01-16]", "d[01-18]", Action.DRAIN),
+    ],
+)
+def test_added_racks_of_a_node_group_drain_nothing(before: str, after: str, action: Action) -> None:
+    """Racks are filled in order: nodes stay where they are if new racks come last."""
+    change = a_change("sites/onprem/node_groups/*/racks", before=before, after=after)
+    assert [update.action for update in decide([change])] == [action]
+
+
 def test_power_supplies_of_one_feed_change_as_those_of_all() -> None:
     """Of a mapping, only its keys change; no rule knew them."""
     (update,) = decide([a_change("sites/onprem/node_groups/*/psus_per_feed/A")])

@@ -312,6 +312,16 @@ def test_headline_says_what_fits_and_the_next_limit(tmp_path: Path) -> None:
     assert known[0].value.endswith((" W", " kW", " MW", " kg", " A"))
 
 
+def test_next_limit_is_a_resource_and_no_rating_of_a_cable(tmp_path: Path) -> None:
+    """More servers do not use up the margin between a breaker and its cable, which came first."""
+    for template in ("onprem-h200", "onprem-gb200-nvl72"):
+        run_here(tmp_path, "init", template, "--template", template, "--example")
+        run_here(tmp_path, "check", template, "--output", f"html={template}.html")
+        page = (tmp_path / f"{template}.html").read_text(encoding="utf-8")
+        (told,) = re.findall(r"Next limit: ([^<]*) left\.", page)
+        assert re.search(r" at .*[\d.] (W|kW|MW|kg|kg/m2|L/min|CFM) \(\d", told), told
+
+
 def test_page_names_file_revision_and_day(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_bytes((FIXTURES / "air.yaml").read_bytes())
     arguments = ("check", "b.yaml", "--today", "2026-11-27", "--output", "html=page.html")

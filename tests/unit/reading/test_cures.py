@@ -54,6 +54,18 @@ def test_variable_that_breaks_the_document_is_named_once(tmp_path, old, new, var
     assert ended.err.count("hint: ") == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "hint"), [("95", "0.95"), ("90", "0.9"), ("100", "1"), ("1.5", None), ("120", None)]
+)
+def test_power_factor_in_percent_is_told_as_a_share(tmp_path, given, hint):
+    """'95' is not 1 or less: nothing said what to write."""
+    text = BASE.replace("power_factor: 0.95", f"power_factor: {given}", 1)
+    (tmp_path / "b.yaml").write_text(text)
+    ended = run_here(tmp_path, "check", "b.yaml")
+    ended.refused(f"sites.sjc1.power.power_factor: '{given}' is not 1 or less")
+    assert (f"write '{hint}'" in ended.err) if hint else ("write" not in ended.err)
+
+
 def test_block_of_a_template_on_its_own_line_is_named(tmp_path):
     text = BASE.replace("policy_set", "{% if x %}\npolicy_set", 1)
     (tmp_path / "b.yaml").write_text(text)

@@ -241,3 +241,36 @@ def test_text_json_and_csv_say_the_same(hall: Path) -> None:
     assert [row["quantity"] for row in rows] == [
         str(line["quantity"]) for line in document["lines"]
     ]
+
+
+def test_known_prices_are_those_of_the_costs(hall: Path) -> None:
+    """A bill had part numbers and no prices."""
+    without = run_here(hall, "bom", "b.yaml").out
+    assert "unit_price_usd" not in without
+    costs = "costs: {capex: {dgx-h200: 312000.5 USD, rack-48u: 4000 USD, qm9700: 900 USD}}\n"
+    (hall / "b.yaml").write_text(SHORT + costs)
+    document = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)
+    priced = {
+        (line["category"], line["product"]): line["unit_price_usd"]
+        for line in document["lines"]
+        if line["unit_price_usd"] is not None
+    }
+    assert priced == {
+        ("node", "dgx-h200"): 312000.5,
+        ("rack", "rack-48u"): 4000,
+        ("switch", "qm9700"): 900,
+    }
+    text = run_here(hall, "bom", "b.yaml").out
+    assert "unit_price_usd  price_usd" in text.splitlines()[0]
+    (row,) = (line for line in text.splitlines() if " node " in line)
+    assert row.split()[-2:] == ["312000.50", "19968032.00"]
+    rows = list(csv.DictReader(run_here(hall, "bom", "b.yaml", "--format", "csv").out.splitlines()))
+    assert {row["price_usd"] for row in rows if row["category"] == "node"} == {"19968032.00"}
+
+
+def test_bill_without_prices_of_an_older_release_is_compared(hall: Path) -> None:
+    document = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)
+    for line in document["lines"]:
+        del line["unit_price_usd"]
+    (hall / "old.json").write_text(json.dumps(document))
+    assert run_here(hall, "bom", "b.yaml", "--than", "old.json").out == "nothing changes\n"

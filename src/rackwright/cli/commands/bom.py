@@ -117,13 +117,24 @@ def _form(arguments: argparse.Namespace) -> str:
 
 
 _FORMS = ("text", "json", "csv")
-_HEAD = ("site", "category", "quantity", "product", "part", "name", "detail", "note")
+_HEAD = (
+    "site",
+    "category",
+    "quantity",
+    "product",
+    "part",
+    "name",
+    "detail",
+    "note",
+    "unit_price_usd",
+    "price_usd",
+)
 
 
 def _cells(line: Article, quantity: str) -> tuple[str, ...]:
     return (
         line.site, line.category, quantity, line.product, line.part, line.name, line.detail,
-        line.note,
+        line.note, *("" if usd is None else f"{usd:.2f}" for usd in (line.unit_price_usd, line.price_usd)),
     )  # fmt: skip
 
 

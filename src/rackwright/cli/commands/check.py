@@ -13,7 +13,13 @@ from rackwright.cli.options.exceptions import add_files, add_judging, choice_of,
 from rackwright.cli.options.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.cli.options.telling import is_quiet
-from rackwright.cli.options.todo import add_todo, refuse_existing, write_questions, write_todo
+from rackwright.cli.options.todo import (
+    LAYERS_AND_TABLES,
+    add_todo,
+    refuse_existing,
+    write_questions,
+    write_todo,
+)
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
@@ -58,7 +64,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         choices=("concept", "design", "build", "run"),
         help="check for this stage instead of the blueprint's own",
     )
-    add_todo(parser, "each unset field that a rule needs")
+    add_todo(parser, "each unset field that a rule needs", LAYERS_AND_TABLES)
     add_files(parser)
     parser.add_argument("--no-waivers", action="store_true", help="ignore waivers, as in an audit")
     parser.add_argument("--no-baseline", action="store_true", help="ignore the baseline")
@@ -93,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
     if arguments.verbose and is_quiet():
         raise UsageError("--quiet and --verbose contradict each other")
-    refuse_existing(arguments.todo)
+    refuse_existing(arguments.todo, LAYERS_AND_TABLES)
     choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
     if arguments.isolated:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
-from rackwright.cli.options.todo import add_todo, refuse_existing, write_todo
+from rackwright.cli.options.todo import LAYERS, add_todo, refuse_existing, write_todo
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="store_true",
         help="ask AWS what the sites have cost this month, by their tags; end with 5 above a budget, 6 if unknown",
     )
-    add_todo(parser, "each unset price and rate")
+    add_todo(parser, "each unset price and rate", LAYERS)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from rackwright.render.todo import Wanted
 
 
-_SUFFIXES = (".yaml", ".yml", ".csv")
-"""Endings of the sheets that ``--todo`` writes."""
+LAYERS = (".yaml", ".yml")
+"""Endings of the layers that ``--todo`` writes."""
+LAYERS_AND_TABLES = (*LAYERS, ".csv")
+"""The same, with a table to send around."""
 
 
-def add_todo(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the argument; ``what`` is what the file has entries for."""
+def add_todo(parser: argparse.ArgumentParser, what: str, suffixes: Sequence[str]) -> None:
+    """Add the argument; ``what`` is what the file has entries for, ``suffixes`` are its endings."""
+    table = "; a .csv is a layer as a table to send around" if ".csv" in suffixes else ""
     parser.add_argument(
-        "--todo",
-        type=Path,
-        metavar="FILE",
-        help=f"write a layer to fill in: {what}; a .csv is a table to send around",
+        "--todo", type=Path, metavar="FILE", help=f"write a layer to fill in: {what}{table}"
     )
 
 
@@ -58,18 +58,19 @@ def write_questions(path: Path, plan: Plan, report: Report, written: Any = None)
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(QUESTIONS)
     rows.writerows(map(cell, cells) for cells in asked)
-    write_file(path, text.getvalue())
+    # Excel takes a sheet without the mark for one in the code page of its machine.
+    write_file(path, f"\ufeff{text.getvalue()}")
     tell(f"wrote {path}: {counted(len(asked), 'question')}\n")
 
 
-def refuse_existing(path: Path | None) -> None:
-    """Refuse to write over a file, in which somebody may have filled in what he found.
+def refuse_existing(path: Path | None, suffixes: Sequence[str] = LAYERS) -> None:
+    """Refuse to write over a file, which may hold answers, and a name without one of ``suffixes``.
 
     Raises:
-        UsageError: it is there.
+        UsageError: the file exists, or has another ending.
     """
-    if path is not None and path.suffix not in _SUFFIXES:
-        hint = f"name a file that ends in {', '.join(_SUFFIXES)}"
+    if path is not None and path.suffix not in suffixes:
+        hint = f"name a file that ends in {', '.join(suffixes)}"
         raise UsageError(f"'{path}' is not the name of a sheet", hint=hint)
     if path is not None and (path.exists() or path.is_symlink()):
         raise UsageError(f"'{path}' exists", hint="choose a new file")

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.plan.base import Path
+from rackwright.reading.sheet_reader import NAMING
 from rackwright.reading.tree import Item, Tree
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
-
-_NAMING = ("name", "kind", "product", "type")
-"""Keys by which an entry of a list is told from the others, the best first."""
 
 
 class WrittenNames:
@@ -114,7 +112,7 @@ def _entries(item: Item) -> Mapping[str, Any]:
 
 def _step(value: Any, part: str | int) -> str:
     if isinstance(part, int) and isinstance(value, (Mapping, Model)):
-        for key in _NAMING:
+        for key in NAMING:
             if isinstance(name := _child(value, key), str):
                 return name
     return str(part)
