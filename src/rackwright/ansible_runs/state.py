@@ -11,7 +11,6 @@ from typing import Any
 
 from rackwright.ansible_runs.events import FINISHED, INCLUDES, LAST_TASK, first_words
 from rackwright.ansible_runs.terminal_text import plain
-from rackwright.harmless import counted
 
 NAMED = 64
 """Failed hosts that a view names, those that failed first."""
@@ -127,7 +126,7 @@ class Live:
         lines = self._leave(at)
         if step:
             self._step, self._step_began, self._step_failed = step, at, 0
-            hosts = f" on {counted(self._total, 'host')}" if self._total else ""
+            hosts = f" on {count_hosts(self._total)}" if self._total else ""
             lines.append(Line(f"{step}: begins{hosts}", begins=step))
         return lines
 
@@ -137,7 +136,7 @@ class Live:
             return []
         step, self._step = self._step, ""
         failed = f", {self._step_failed} failed" if self._step_failed else ""
-        hosts = counted(len(self._in_play - self._failed.keys()), "host")
+        hosts = count_hosts(len(self._in_play - self._failed.keys()))
         return [
             Line(f"{step}: ends on {hosts} after {at - self._step_began:.1f} s{failed}", ends=step)
         ]
@@ -158,3 +157,8 @@ class Live:
         where = " / ".join(str(part) for part in (data.get("role"), data.get("task")) if part)
         why = first_words(data.get("res") or {})
         return [Line(plain(f"{host} failed: {where}: {why}"), failure=True)]
+
+
+def count_hosts(number: int) -> str:
+    """Return a number of hosts, in words."""
+    return f"{number} {'host' if number == 1 else 'hosts'}"
