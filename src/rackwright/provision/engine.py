@@ -16,6 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
+from rackwright.provision.access.record import (
+    is_provider,
+    recorded_outputs,
+    resources_of,
+    token,
+    unprotect,
+)
 from rackwright.provision.access.stack_settings import stack_settings
 from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.aws.cloud import Cloud
@@ -23,13 +30,6 @@ from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.lost_creations.failures import FailedCreations
 from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress
-from rackwright.provision.record import (
-    is_provider,
-    recorded_outputs,
-    resources_of,
-    token,
-    unprotect,
-)
 from rackwright.provision.saved_plans import load_encryption, save_encryption
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
