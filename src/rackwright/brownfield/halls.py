@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rackwright.brownfield.names import as_host, label_of
+from rackwright.brownfield.names import as_host, as_place, label_of
 from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, fact_value
@@ -119,7 +119,8 @@ def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundR
     Raises:
         SpecErrors: a rack is in two places, two devices are in one unit, or a name cannot be used.
     """
-    sites, halls, rows = (_Labels(what) for what in ("site", "hall", "row"))
+    sites = _Labels("site")
+    halls, rows = (_Labels(what, as_place) for what in ("hall", "row"))
     names = _Labels("rack", as_host)
     found: dict[tuple[str, str], FoundRack] = {}
     errors: list[SpecError] = []

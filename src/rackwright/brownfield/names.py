@@ -13,12 +13,19 @@ from rackwright.plan.hosts import numbered
 _OTHERS = re.compile(r"[^a-z0-9]+")
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 _NO_HOST = re.compile(r"[^A-Za-z0-9._-]+")
+_NO_PLACE = re.compile(r"[^A-Za-z0-9_-]+")
 _STEM = re.compile(r"[-_.]*\d+$")
 
 
 def label_of(text: str) -> str | None:
     """Return a name as a blueprint takes it: small letters, digits and dashes; None where nothing is left."""
     made = _OTHERS.sub("-", text.lower()).strip("-")[:63].rstrip("-")
+    return made or None
+
+
+def as_place(text: str) -> str | None:
+    """Return the name of a hall or row as a blueprint takes it, with ``-`` for blanks and other signs; None if nothing is left."""
+    made = _NO_PLACE.sub("-", text).strip("-_")[:63].rstrip("-_")
     return made or None
 
 

@@ -16,6 +16,9 @@ LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=LABEL)]
 """A DNS label: it ends up in host names, tags and Slurm files."""
 
+PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$")]
+"""Name of a hall or of a row. Capitals and ``_`` are kept as they are; a dot separates the names of fields."""
+
 NameDigits = Annotated[int, Field(ge=1, le=9)]
 """Least number of digits in the names of the hosts of a node group."""
 

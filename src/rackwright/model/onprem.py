@@ -34,6 +34,7 @@ from rackwright.model.names import (
     HostList,
     Name,
     NameDigits,
+    PlaceName,
     expand_hostlist,
     hostlist_size,
     refuse_twins,
@@ -199,7 +200,7 @@ class RackGroup(Model):
 class Row(Model):
     """Racks side by side."""
 
-    name: Annotated[Name, KEY]
+    name: Annotated[PlaceName, KEY]
     """Name of the row, by which the rest of the blueprint refers to it."""
     rack_groups: Annotated[
         tuple[RackGroup, ...],
@@ -221,7 +222,7 @@ class Row(Model):
 class Hall(Model):
     """A room with its air handlers and its floor."""
 
-    name: Annotated[Name, KEY]
+    name: Annotated[PlaceName, KEY]
     """Name of the hall, by which the rest of the blueprint refers to it."""
     air: Annotated[AirSupply | None, PART, OnChange("review", _PLANT)] = None
     floor: Annotated[Floor | None, STATEMENT, POLICIES_ONLY] = None

@@ -29,6 +29,16 @@ def test_a_sheet_that_people_keep_is_read(tmp_path: Path) -> None:
     ]
 
 
+def test_halls_and_rows_lost_their_capitals(tmp_path: Path) -> None:
+    text = "site,hall,row,rack,unit,model\nsjc1,DH_2,Row B,R1,1,dgx-h100\n"
+    made = take_over(tmp_path, {"racks.csv": text})
+    (site,) = made.data["sites"]
+    assert [(hall["name"], row["name"]) for hall in site["halls"] for row in hall["rows"]] == [
+        ("DH_2", "Row-B")
+    ]
+    assert "the row 'Row B' is called 'Row-B'" in [str(notice) for notice in made.notices]
+
+
 def test_uneven_racks_are_one_group_and_other_supplies_another(tmp_path: Path) -> None:
     text = "rack,lowest_unit,product,name,group,kind,supplies\n"
     for rack, count in (("c1", 3), ("c2", 2), ("c3", 3), ("c4", 1)):

@@ -37,7 +37,7 @@ def test_an_export_is_taken_over_with_every_unit_and_name(tmp_path: Path) -> Non
     (site,) = made.data["sites"]
     assert site["name"] == "dc-1"
     (hall,) = site["halls"]
-    assert hall["name"] == "hall-a"
+    assert hall["name"] == "Hall-A"
     racks = [group["racks"] for row in hall["rows"] for group in row["rack_groups"]]
     assert racks == ["A-01", "A-02"]
     shown = [
@@ -147,7 +147,7 @@ def test_a_page_of_several_is_refused(tmp_path: Path) -> None:
         (",11.0,Front\ndgx-03", ",8.0,Front\ndgx-03", "U8 of the rack 'A-01' is taken", 3),
         ("dgx-03,", "dgx-02,", "'dgx-02' stands at", 4),
         ("Hall A,A-02,GPU compute,NVIDIA,DGX H100,,11.0", "Hall B,A-02,GPU compute,NVIDIA,DGX H100,,11.0",
-         "the rack 'A-02' is in hall-b", 5),
+         "the rack 'A-02' is in Hall-B", 5),
         ("A-02,GPU compute,NVIDIA,DGX H100,,11.0", "A 02,GPU compute,NVIDIA,DGX H100,,11.0",
          "would both be called 'A-02'", 5),
     ],

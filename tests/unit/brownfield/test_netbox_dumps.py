@@ -87,7 +87,7 @@ def test_dump_is_adopted_with_roles_units_and_cables(name: str, tmp_path: Path) 
     text = sql(TABLES) if name.endswith("sql") else fixture(TABLES)
     made = take_over(tmp_path, {name: text})
     (site,) = made.data["sites"]
-    assert (site["name"], [hall["name"] for hall in site["halls"]]) == ("dc-1", ["hall-a"])
+    assert (site["name"], [hall["name"] for hall in site["halls"]]) == ("dc-1", ["Hall-A"])
     (group,) = site["node_groups"]
     assert (group["type"], group["start_unit"], group["racks"]) == ("dgx-h100", "1 U", "A-01")
     ((tier,),) = [fabric["tiers"] for fabric in site["fabrics"]]
@@ -195,7 +195,7 @@ def test_rows_of_one_rack_have_no_order_to_ask_for(tmp_path: Path) -> None:
     devices = [TABLES["device"][0], _host(rack=6)]
     made = take_over(tmp_path, {"two.sql": sql({**TABLES, "rack": racks, "device": devices})})
     (told,) = [one.text for one in made.notices if "order of the racks" in one.text]
-    assert told.endswith("sorted by name: dc-1/hall-a/row-1")
+    assert told.endswith("sorted by name: dc-1/Hall-A/row-1")
 
 
 def test_cables_between_tiers_by_role_become_links(tmp_path: Path) -> None:
