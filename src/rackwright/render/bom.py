@@ -119,7 +119,9 @@ def _by_key(lines: Iterable[Article]) -> dict[tuple[str, str, str, str], Article
     found: dict[tuple[str, str, str, str], Article] = {}
     for line in lines:
         same = found.get(line.key)
-        found[line.key] = line if same is None else replace(line, quantity=same.quantity + line.quantity)
+        found[line.key] = (
+            line if same is None else replace(line, quantity=same.quantity + line.quantity)
+        )
     return found
 
 

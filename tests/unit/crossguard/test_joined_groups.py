@@ -101,7 +101,9 @@ WITHIN = [{**TCP, "cidrIp": f"{20 + at}.0.0.0/8"} for at in range(8)]
 INLINE = [{**TCP, "cidrBlocks": [rule["cidrIp"]]} for rule in WITHIN]
 
 
-def _eight(kind: str, depends: dict[str, str] | None = None, first: int = 40, **group: str) -> list[Any]:
+def _eight(
+    kind: str, depends: dict[str, str] | None = None, first: int = 40, **group: str
+) -> list[Any]:
     """Return eight rules of 256 million addresses together, half of what is the Internet."""
     key = "cidrIp" if kind == NATIVE else "cidrIpv4"
     return [
@@ -131,7 +133,9 @@ def test_rules_inside_a_group_and_by_literal_id_are_joined() -> None:
 @pytest.mark.parametrize("depends", [None, {"groupName": "urn:sg"}])
 def test_rules_by_the_name_of_a_group_are_joined(depends: dict[str, str] | None) -> None:
     named = {"groupName": "ssh", "groupId": "sg-1", "securityGroupIngress": WITHIN}
-    assert _joined(_declared(NATIVE_GROUP, "urn:sg", named), *_eight(NATIVE, depends, groupName="ssh"))
+    assert _joined(
+        _declared(NATIVE_GROUP, "urn:sg", named), *_eight(NATIVE, depends, groupName="ssh")
+    )
 
 
 def test_rules_by_the_name_of_a_group_elsewhere_are_joined() -> None:

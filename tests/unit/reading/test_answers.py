@@ -29,7 +29,9 @@ def _refused(text: str, *rows: str, parted: str = ",") -> str:
 
 
 @pytest.mark.parametrize("parted", [",", ";", "\t"])
-@pytest.mark.parametrize("address", ["192.168.100.100", "192.168.100.128/25", "10.100.100.100:8443"])
+@pytest.mark.parametrize(
+    "address", ["192.168.100.100", "192.168.100.128/25", "10.100.100.100:8443"]
+)
 def test_address_is_not_a_number_with_thousands(address: str, parted: str) -> None:
     assert _answered("a: {b: 1}\n", f"a.b{parted}{address}", parted=parted) == {"a": {"b": address}}
 
