@@ -319,8 +319,8 @@ def _put(item: Item, names: list[str], answer: KeyValue, field: str) -> Item:
         below = Item([] if key in _named_lists() else {}, place.file, place.line, column)
     base = Item(entries, item.file, item.line, item.column)
     if not rest:
-        entry = KeyValue(answer.item, place.line, column)
-        return merge(base, Item({key: entry}, place.file, place.line, column))
+        layer = {key: KeyValue(answer.item, place.line, column)}
+        return merge(base, Item(layer, place.file, place.line, column))
     at = KeyValue(below, place.line, column) if old is None else old
     entries[key] = KeyValue(_put(below, rest, answer, field), at.line, at.column)
     return base

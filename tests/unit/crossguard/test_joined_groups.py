@@ -178,7 +178,11 @@ def test_narrowed_rule_is_not_joined_with_what_aws_had_before() -> None:
     """After a refresh the outputs of a group have the rules of other resources: the change was blocked for ever."""
     analyzer = Analyzer()
     narrow = {**TCP, "cidrIpv4": "10.0.0.0/8", "securityGroupId": "sg-1"}
-    for kind, urn, inputs in ((GROUP, "urn:sg", {"name": "ssh"}), (INGRESS, "r0", narrow)):
+    declared: list[tuple[str, str, dict[str, Any]]] = [
+        (GROUP, "urn:sg", {"name": "ssh"}),
+        (INGRESS, "r0", narrow),
+    ]
+    for kind, urn, inputs in declared:
         properties = Struct()
         properties.update(inputs)
         request: Any = analyzer_pb2.AnalyzeRequest(type=kind, urn=urn, properties=properties)
