@@ -21,7 +21,7 @@ class DeclaredResource:
     Attributes:
         protect: as the program set it in the options of the resource.
         has_templates: the program has declared launch templates before it, which are judged by themselves.
-        group: security group that its rules belong to, by URN or id; empty if unknown.
+        group: security group that its rules belong to, by URN, id or name; empty if unknown.
     """
 
     type: str
@@ -93,7 +93,7 @@ _ENCRYPTED = {
 """Resources that hold data, with the noun of each and its input for encryption."""
 _VOLUMES = frozenset({"aws:ebs/volume:Volume", "aws-native:ec2:Volume"})
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
-_INLINE = {
+GROUPS = {
     "aws:ec2/securityGroup:SecurityGroup": "ingress",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": "ingress",
     "aws-native:ec2:SecurityGroup": "securityGroupIngress",
@@ -101,14 +101,12 @@ _INLINE = {
 """Groups with rules of their own, by the input that has them."""
 _INGRESS = frozenset(
     {
-        *_INLINE,
+        *GROUPS,
         _RULE,
         "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
         "aws-native:ec2:SecurityGroupIngress",
     }
 )
-GROUP_INPUTS = ("securityGroupId", "groupId")
-"""Inputs of a separate rule that name its security group."""
 _CIDRS = ("cidrIpv4", "cidrIpv6", "cidrIp", "cidrBlocks", "ipv6CidrBlocks")
 _BUCKETS = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws-native:s3:Bucket")
 _STATEFUL = (frozenset(_ENCRYPTED) - _VOLUMES) | {
@@ -221,7 +219,7 @@ def _open_ingress(resource: DeclaredResource, *, web: bool) -> Iterator[Verdict]
 def _open_together(
     resources: Sequence[DeclaredResource], *, web: bool
 ) -> Iterator[tuple[DeclaredResource, Verdict]]:
-    """Yield a verdict for what the whole Internet may enter by through several resources of one security group."""
+    """Yield a verdict for each port that several resources of one security group open to the Internet together."""
     groups: dict[str, list[DeclaredResource]] = {}
     for resource in resources:
         if resource.group:
@@ -242,8 +240,8 @@ def _ingress(resource: DeclaredResource, *, web: bool) -> Iterator[_Entry | Verd
     if resource.type == _RULE and resource.inputs.get("type") not in {"ingress", UNKNOWN}:
         return
     rules = (
-        _items(resource.inputs.get(_INLINE[resource.type]))
-        if resource.type in _INLINE
+        _items(resource.inputs.get(GROUPS[resource.type]))
+        if resource.type in GROUPS
         else [resource.inputs]
     )
     for rule in rules:

@@ -20,13 +20,8 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
-from rackwright.crossguard.rules import (
-    GROUP_INPUTS,
-    RULES,
-    TEMPLATES,
-    DeclaredResource,
-    ResourceRule,
-)
+from rackwright.crossguard.groups import SecurityGroups
+from rackwright.crossguard.rules import RULES, TEMPLATES, DeclaredResource, ResourceRule
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
@@ -78,6 +73,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._by_type = _index(self._rules)
         self._has_templates = False
         self._violating: set[tuple[str, str]] = set()
+        self._inputs: dict[str, dict[str, Any]] = {}
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Accept the handshake."""
@@ -154,6 +150,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 request.options.protect,
                 has_templates=self._has_templates,
             )
+            if any(rule.check_together for rule in rules):
+                self._inputs[request.urn] = inputs
             # The engine sends a resource after those that it depends on.
             self._has_templates |= request.type in TEMPLATES
             response.diagnostics.extend(self._judge_resource(resource, rules))
@@ -162,6 +160,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Return the findings about several resources together, which a preview has before any is created."""
         response = analyzer_pb2.AnalyzeResponse()
+        groups = SecurityGroups(request.resources)
         for rule in self._rules:
             level = self._effective(rule.id, _level(rule))
             if rule.check_together is None or level == analyzer_pb2.DISABLED:
@@ -171,8 +170,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                     one.type,
                     one.urn,
                     one.name,
-                    inputs := decode(one.properties),
-                    group=_group(one, inputs),
+                    # Outputs of a group may still have rules that AWS had before this update.
+                    inputs := self._inputs.get(one.urn, decode(one.properties)),
+                    group=groups.group_of(one, inputs),
                 )
                 for one in request.resources
                 if one.type in rule.types and (rule.id, one.urn) not in self._violating
@@ -261,17 +261,6 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             urn=urn,
             enforcementLevel=level,
         )
-
-
-def _group(resource: Any, inputs: Mapping[str, Any]) -> str:
-    """Return the security group of a resource: its own URN, that of its dependency, or an id; empty if unknown."""
-    named = next((name for name in GROUP_INPUTS if name in inputs), None)
-    if named is None:
-        return str(resource.urn)
-    urns = set(resource.propertyDependencies[named].urns)
-    if len(urns) == 1:
-        return str(urns.pop())
-    return inputs[named] if isinstance(inputs[named], str) else ""
 
 
 def _level(rule: ResourceRule) -> Level:

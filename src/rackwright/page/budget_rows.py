@@ -18,7 +18,7 @@ from rackwright.report.overview.summary import TIGHT
 from rackwright.report.wording import printable
 
 _GIVEN = frozenset({"W", "VA", "kg", "kg/m2", "L/min", "CFM"})
-"""Units of the resources of a hall: power, cooling and weight. Ratings in A hold for any number of servers."""
+"""Units of the resources of a hall: power, cooling and weight. Ratings in A do not depend on the number of servers."""
 
 
 @dataclass(frozen=True, slots=True)

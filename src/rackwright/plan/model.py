@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rackwright.plan.accelerators_per_node import Board
     from rackwright.plan.audit.secrets import SecretPlace
     from rackwright.plan.cost.summary import CostSummary
+    from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.federation.members import Member
     from rackwright.plan.host_list import Host
     from rackwright.plan.naming.racked import Racked
@@ -40,6 +42,12 @@ class Plan(Expansion):
         from rackwright.plan.cost.summary import summarise
 
         return summarise(self)
+
+    @cached_property
+    def layouts(self) -> Mapping[Path, Layout]:
+        """Cabled fabrics of the bare-metal sites, by their places in the blueprint."""
+        fabrics = (fabric for site in self.onprem for fabric in site.fabrics)
+        return {one.path: one.layout for one in fabrics if one.layout is not None}
 
     @cached_property
     def names(self) -> NamePlan:

@@ -9,6 +9,7 @@ from rackwright.errors import Location
 from rackwright.harmless import counted
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.exception_report import Notice, NoticeKind
+from rackwright.reading.yaml_reader import is_table
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
@@ -30,7 +31,7 @@ def unfilled_layers(judged: LoadedPlan) -> Iterator[Notice]:
     places = judged.tree.unfilled
     for file, number in Counter(place.file for place in places).items():
         first = next(place for place in places if place.file == file)
-        empty = "empty answer" if file.endswith(".csv") else "empty key"
+        empty = "empty answer" if is_table(file) else "empty key"
         text = f"{counted(number, empty)}, without effect"
         yield Notice(NoticeKind.UNFILLED, file, "", text, first)
 

@@ -16,7 +16,7 @@ from rackwright.reading.links import leads_out
 from rackwright.reading.sheet_reader import with_answers
 from rackwright.reading.tree import Item, KeyValue, Tree, to_data
 from rackwright.reading.tree import Path as PathInTree
-from rackwright.reading.yaml_reader import TABLE, read_file, read_raw, read_text
+from rackwright.reading.yaml_reader import is_table, read_file, read_raw, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -138,14 +138,14 @@ def tree_of(items: Sequence[Item]) -> Tree:
             fit.
     """
     root = items[0]
-    if root.file.endswith(TABLE) and isinstance(root.value, str):
+    if is_table(root.file) and isinstance(root.value, str):
         hint = "a sheet of answers is a layer: 'rackwright check blueprint.yaml --layer todo.csv'; 'init --from FILE' reads other tables"
         text = "this is not a document of Rackwright: it is a table"
         raise SpecErrors([SpecError(text, hint=hint, location=root.location)])
     unfilled: list[Location] = []
     examples = [item.file for item in items if _take_example(item, is_layer=item is not root)]
     for layer in items[1:]:
-        if layer.file.endswith(TABLE) and isinstance(layer.value, str):
+        if is_table(layer.file) and isinstance(layer.value, str):
             root, places = with_answers(root, layer)
             unfilled += places
             continue

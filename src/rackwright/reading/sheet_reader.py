@@ -13,6 +13,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from ipaddress import ip_address
 from itertools import accumulate
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from rackwright.harmless import visible
 from rackwright.model.unit_words import UNKNOWN
 from rackwright.reading.layering import merge
 from rackwright.reading.suggest import did_you_mean
+from rackwright.reading.syntax_errors import DEEPEST, TOO_DEEP
 from rackwright.reading.tree import Item, KeyValue
 from rackwright.reading.yaml_reader import LARGEST_FILE, read_cell, read_raw
 
@@ -147,7 +149,7 @@ def _refused(path: Path, line: int, message: str, hint: str | None = None) -> Sp
 
 
 _OF_FACTS = ("source", "date", "confidence")
-"""Columns for facts about products. They stand before the answers, so that a bare comma in an answer shows."""
+"""Columns for facts about products. They are before the answers, so that an unquoted comma in an answer is an error."""
 NAMING = ("name", "kind", "product", "type")
 """Keys by which an entry of a list is told from the others, the best first."""
 _NO_ANSWER = UNKNOWN - {"none", "nil"}
@@ -185,6 +187,11 @@ def with_answers(root: Item, sheet: Item) -> tuple[Item, tuple[Location, ...]]:
             empty.append(place)
             continue
         try:
+            if not field:
+                raise _error("there is no field for this answer", "copy its row again", place)
+            names = field.split(".")
+            if len(names) > DEEPEST:
+                raise _error(f"the field is {TOO_DEEP}", "copy its row again", key)
             if field in answered:
                 raise _error(
                     f"'{field}' is answered twice",
@@ -195,11 +202,9 @@ def with_answers(root: Item, sheet: Item) -> tuple[Item, tuple[Location, ...]]:
             if not row.get("value", "").startswith("["):
                 _refuse_two_meanings(answer, table.parted_by, place)
             value = read_cell(answer, place)
-            if not field:
-                raise _error("there is no field for this answer", "copy its row again", place)
             if value.value is None or answer.lower() in _NO_ANSWER:
                 hint = "leave the answer empty while the value is not known"
-                raise _error(f"'{field}': '{answer}' is no answer", hint, place)
+                raise _error(f"'{field}': '{answer}' is not an answer", hint, place)
             if fact := _FACT.fullmatch(field):
                 if lacking := [f"'{one}'" for one in _OF_FACTS if one not in row]:
                     message = f"the answer for '{field}' has no {', '.join(lacking)}"
@@ -208,7 +213,7 @@ def with_answers(root: Item, sheet: Item) -> tuple[Item, tuple[Location, ...]]:
                     )
                 root = merge(root, _fact(fact[2], fact[1], value, row, key))
             else:
-                root = _put(root, field.split("."), KeyValue(value, key.line, key.column), field)
+                root = _put(root, names, KeyValue(value, key.line, key.column), field)
         except SpecErrors as error:
             errors += error.errors
     if errors:
@@ -219,7 +224,7 @@ def with_answers(root: Item, sheet: Item) -> tuple[Item, tuple[Location, ...]]:
 def _refuse_two_meanings(answer: str, parted_by: str, place: Location) -> None:
     """Refuse a number whose comma or point may be a decimal sign or one between thousands.
 
-    Programs that part cells by semicolons write decimals behind a comma, so that a point may group.
+    Programs that part cells by semicolons or tabs may write decimals with a comma, so that a point may group.
 
     Raises:
         SpecErrors: it is such a number.
@@ -227,11 +232,13 @@ def _refuse_two_meanings(answer: str, parted_by: str, place: Location) -> None:
     if not (found := _NUMBER.fullmatch(answer)):
         return
     sign, number, rest = found.groups(default="")
+    if not sign and rest[:1] in {"", "/", ":", "-"} and _is_address(number):
+        return
     grouped = (
         number.replace(",", "") if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?", number) else ""
     )
     if re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", number) and (
-        "," in number or parted_by == ";"
+        "," in number or parted_by != ","
     ):
         grouped = number.replace(".", "").replace(",", ".")
     decimal = number.replace(",", ".") if re.fullmatch(r"\d+,\d+", number) else ""
@@ -240,8 +247,17 @@ def _refuse_two_meanings(answer: str, parted_by: str, place: Location) -> None:
     if grouped and decimal:  # with three decimals it would be refused again
         decimal = f"{decimal}0" if decimal[-1] != "0" else decimal.rstrip("0").rstrip(".")
     if ways := [f"'{sign}{one}{rest}'" for one in (grouped, decimal) if one]:
-        problem = "a comma" if "," in number else "a point that may stand between thousands"
+        problem = "a comma" if "," in number else "a point that may separate thousands"
         raise _error(f"'{answer}' has {problem}", f"write {' or '.join(ways)}", place)
+
+
+def _is_address(number: str) -> bool:
+    """Return True for an IPv4 address."""
+    try:
+        ip_address(number)
+    except ValueError:
+        return False
+    return True
 
 
 def _fact(product: str, field: str, value: Item, row: dict[str, str], key: Location) -> Item:
@@ -261,13 +277,14 @@ def _fact(product: str, field: str, value: Item, row: dict[str, str], key: Locat
 
 
 def _put(item: Item, names: list[str], answer: KeyValue, field: str) -> Item:
-    """Return ``item`` with an answer at the place that ``names`` lead to; what is around it is copied.
+    """Return ``item`` with an answer merged at the place that ``names`` lead to; what is around it is copied.
 
     Raises:
-        SpecErrors: the place is in an entry of a list that is not there and has no name, or of several.
+        SpecErrors: the place is in an entry of a list that is not there and has no name, or of several;
+            or no layer may have the answer there.
     """  # noqa: DOC501 - _error() makes the SpecErrors
     if not names:
-        return answer.item
+        return merge(item, answer.item)
     # Each key has its own position in the cell: a derived neighbour is told from it by its position.
     column = answer.column + len(field) - len(".".join(names))
     place = Location(answer.item.file, answer.line, column)
@@ -277,9 +294,11 @@ def _put(item: Item, names: list[str], answer: KeyValue, field: str) -> Item:
         if len(found) > 1:
             message = f"'{field}' does not tell {len(found)} entries apart"
             raise _error(message, "write it in the blueprint", place)
-        if not found and names[0].isdecimal() and int(names[0]) < len(items):
+        named = all(isinstance(one.value, dict) and "name" in one.value for one in items)
+        # A number can be the name of an entry that is not there, and int() takes no thousands of digits.
+        if not found and not named and names[0] in map(str, range(len(items))):
             found, rest = [int(names[0])], names[1:]
-        if not found and (names[0].isdecimal() or not all("name" in one.value for one in items)):
+        if not found and (names[0].isdecimal() or not named):
             message = f"there is no '{names[0]}' for '{field}'"
             hint = did_you_mean(names[0], [one for one in map(_naming, items) if one])
             raise _error(message, hint or "write the list in the blueprint", place)
@@ -296,11 +315,15 @@ def _put(item: Item, names: list[str], answer: KeyValue, field: str) -> Item:
     key, rest = (keys[found[0]], rest) if found else (names[0], names[1:])
     old = entries.get(key)
     below = Item(None, place.file, place.line, column) if old is None else old.item
-    if rest and not isinstance(below.value, (dict, list)):
+    if not isinstance(below.value, (dict, list)):
         below = Item([] if key in _named_lists() else {}, place.file, place.line, column)
-    at = old if old is not None and rest else KeyValue(below, place.line, column)
+    base = Item(entries, item.file, item.line, item.column)
+    if not rest:
+        layer = {key: KeyValue(answer.item, place.line, column)}
+        return merge(base, Item(layer, place.file, place.line, column))
+    at = KeyValue(below, place.line, column) if old is None else old
     entries[key] = KeyValue(_put(below, rest, answer, field), at.line, at.column)
-    return Item(entries, item.file, item.line, item.column)
+    return base
 
 
 def _longest(known: list[str], names: list[str]) -> tuple[list[int], list[str]]:

@@ -70,10 +70,13 @@ _OTHER_KINDS = {
     b"\x1f\x8b": "compressed",
 }
 """First bytes of files that people name by mistake."""
-TABLE = ".csv"
-"""Ending of a sheet, whose item is its text."""
 STANDARD_INPUT = "-"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def is_table(name: str) -> bool:
+    """Return True if a file is a sheet by its name; the item of a sheet is its text."""
+    return name.lower().endswith(".csv")
 
 
 def read_file(path: Path) -> Item:
@@ -163,9 +166,9 @@ def read_bytes(raw: bytes, name: str) -> Item:
     except UnicodeDecodeError as error:
         before = (raw[: error.start] + b".").splitlines()
         place = Location(name, len(before), len(before[-1]))
-        hint = "save it as 'CSV UTF-8'" if name.endswith(TABLE) else "save it as UTF-8"
+        hint = "save it as 'CSV UTF-8'" if is_table(name) else "save it as UTF-8"
         raise SpecErrors([SpecError("the file is not UTF-8", hint=hint, location=place)]) from None
-    return Item(text, name, 1, 1) if name.endswith(TABLE) else read_text(text, name)
+    return Item(text, name, 1, 1) if is_table(name) else read_text(text, name)
 
 
 def read_text(text: str, name: str) -> Item:

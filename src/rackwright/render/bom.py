@@ -69,7 +69,7 @@ class Article:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Identity of the article in any revision."""
+        """Identity of the article in any revision, bought alone or included in another one."""
         return self.site, self.category, self.product, self.detail
 
 
@@ -103,8 +103,7 @@ def _priced(article: Article, pricing: OwnedPricing) -> Article:
 
 def compare(before: Iterable[Article], after: Iterable[Article]) -> list[ArticleChange]:
     """Return the articles whose number differs, those of ``after`` first and in its order."""
-    old = {line.key: line for line in before}
-    new = {line.key: line for line in after}
+    old, new = _by_key(before), _by_key(after)
     changes = [
         ArticleChange(line, old[key].quantity if key in old else 0, line.quantity)
         for key, line in new.items()
@@ -115,6 +114,17 @@ def compare(before: Iterable[Article], after: Iterable[Article]) -> list[Article
     ]
 
 
+def _by_key(lines: Iterable[Article]) -> dict[tuple[str, str, str, str], Article]:
+    """Return the articles by their key, those that are bought together with those that are included."""
+    found: dict[tuple[str, str, str, str], Article] = {}
+    for line in lines:
+        same = found.get(line.key)
+        found[line.key] = (
+            line if same is None else replace(line, quantity=same.quantity + line.quantity)
+        )
+    return found
+
+
 def to_document(name: str, lines: Iterable[Article]) -> dict[str, Any]:
     """Return the bill as plain data."""
     return {"schema": SCHEMA, "blueprint": name, "lines": [asdict(line) for line in lines]}
@@ -123,18 +133,21 @@ def to_document(name: str, lines: Iterable[Article]) -> dict[str, Any]:
 def _racked(plan: Plan, site: SitePlan) -> Iterator[Article]:
     """Yield racks, what is in them, and the power supplies that come with the devices."""
     racks: Counter[str] = Counter()
-    devices: Counter[tuple[Category, str]] = Counter()
+    devices: Counter[tuple[Category, str, str]] = Counter()
     supplies: Counter[str] = Counter()
     for own in site.racks:
+        # A rack-scale product is bought with its power shelves, as the costs count it.
+        whole = any(device.whole_rack for device in own.kind.devices)
         if not any(device.whole_rack or device.includes_rack for device in own.kind.devices):
             racks[own.kind.type] += own.count
         for device in own.kind.devices:
-            devices[device.kind, device.entry] += own.count
+            note = INCLUDED if whole and device.kind == "shelf" else ""
+            devices[device.kind, device.entry, note] += own.count
             if device.psu_count:
                 supplies[device.entry] += own.count * device.psu_count
     yield from (_line(plan.catalogue, site, "rack", rack, "", n) for rack, n in racks.items())
-    for (kind, entry), count in devices.items():
-        yield _line(plan.catalogue, site, kind, entry, "", count)
+    for (kind, entry, note), count in devices.items():
+        yield replace(_line(plan.catalogue, site, kind, entry, "", count), note=note)
     for entry, count in supplies.items():
         name = f"power supply of {entry}"
         yield Article(site.name, "power supply", entry, "", name, "", count, INCLUDED)

@@ -80,7 +80,7 @@ def _watched(blueprint: str) -> str:
     """Return a pattern of the files whose change may change the verdict on ``blueprint``."""
     folder, slash, _ = blueprint.partition("/")
     own = re.escape(folder) + (slash or "$")
-    return f"^({own}|(inventory|policies|stacks|templates)/|[^/]*\\.(ya?ml|csv)$)"
+    return f"^({own}|(inventory|policies|stacks|templates)/|[^/]*\\.(ya?ml|(?i:csv))$)"
 
 
 def write_ci(forge: str, folder: Path, blueprint: str, source: InstallSource) -> list[Path]:

@@ -107,12 +107,12 @@ def _tree_of(files: Mapping[str, str], folder: Path) -> Tree:
         SpecErrors: it cannot be read.
     """
     from rackwright.reading.loader import take_layers, tree_of
-    from rackwright.reading.yaml_reader import read_text
+    from rackwright.reading.yaml_reader import read_bytes
 
     path = folder / BLUEPRINT
-    base = read_text(files[BLUEPRINT], str(path))
-    names = {folder / name: text for name, text in files.items()}
-    own = [read_text(names[one], str(one)) for one in take_layers(base, path) if one in names]
+    base = read_bytes(files[BLUEPRINT].encode(), str(path))
+    names = {folder / name: text.encode() for name, text in files.items()}
+    own = [read_bytes(names[one], str(one)) for one in take_layers(base, path) if one in names]
     return tree_of([base, *own])
 
 

@@ -177,7 +177,7 @@ def test_racks_without_names_are_answered_by_their_type(tmp_path: Path) -> None:
         ("sites.sjc1.racks.cable_weight;1,234.5 kg", ("write '1234.5 kg'",)),
         ("sites.sjc1.racks.cable_weight;5 kW", ("todo.csv:2:31", "'kW' is not a unit of mass")),
         ("sites.sjc1.racks.aisle_depth;600", ("todo.csv:2:30", "'600' has no unit")),
-        ("sites.sjc1.racks.aisle_depth;tbd", ("'tbd' is no answer", "leave the answer empty")),
+        ("sites.sjc1.racks.aisle_depth;tbd", ("'tbd' is not an answer", "leave the answer empty")),
         ("sites.sjc1.racks.aisle_depht;1 m", ("todo.csv:2:18", "unknown key", "'aisle_depth'?")),
         ("sites.sjc1.power.sources.utilty.fault_current;9 kA", ("todo.csv:2:26", "mean 'utility'?")),
         ("sites.sjc1.power.feed_path.usp.recharge;4 kW", ("todo.csv:2:28", "'ups'?")),

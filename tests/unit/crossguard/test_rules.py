@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2
 
-from rackwright.crossguard.decode import UNKNOWN, UNKNOWN_STRING
+from rackwright.crossguard.decode import UNKNOWN
 from rackwright.crossguard.rules import RULES, DeclaredResource
 from rackwright.crossguard.server import Analyzer
 
@@ -249,83 +249,3 @@ def test_rule_of_every_protocol_is_joined_with_those_of_one() -> None:
     ]  # fmt: skip
     assert outcomes("RES-003", GROUP, ingress=rules) == ["fail"]
     assert outcomes("RES-003", GROUP, ingress=rules[:1]) == []
-
-
-NATIVE = "aws-native:ec2:SecurityGroupIngress"
-TCP = {"fromPort": 22, "toPort": 22, "ipProtocol": "tcp", "protocol": "tcp", "type": "ingress"}
-
-
-def _declared(
-    kind: str, name: str, inputs: dict[str, Any], depends: dict[str, str] | None = None
-) -> Any:
-    properties = Struct()
-    properties.update(inputs)
-    made: Any = analyzer_pb2.AnalyzerResource(type=kind, urn=name, name=name, properties=properties)
-    for key, urn in (depends or {}).items():
-        made.propertyDependencies[key].urns.append(urn)
-    return made
-
-
-def _stack_findings(analyzer: Analyzer, *resources: Any) -> list[tuple[str, str, int]]:
-    request: Any = analyzer_pb2.AnalyzeStackRequest(resources=resources)
-    found = analyzer.AnalyzeStack(request, None).diagnostics
-    return [(one.policyName, one.urn, one.enforcementLevel) for one in found]
-
-
-@pytest.mark.parametrize(
-    ("kind", "cidr", "group"),
-    [
-        (RULE, lambda net: {"cidrBlocks": [net]}, "securityGroupId"),
-        (INGRESS, lambda net: {"cidrIpv4": net}, "securityGroupId"),
-        (NATIVE, lambda net: {"cidrIp": net}, "groupId"),
-    ],
-)
-def test_rules_in_separate_resources_are_joined_by_their_group(
-    kind: str, cidr: Any, group: str
-) -> None:
-    """16 resources with a /8 each open a group to the Internet, and each of them passed."""
-
-    def rule(at: int, **inputs: Any) -> Any:
-        depends = {} if group in inputs else {group: "urn:sg"}
-        inputs = {**TCP, **cidr(f"{20 + at}.0.0.0/8"), group: UNKNOWN_STRING, **inputs}
-        return _declared(kind, f"r{at}", inputs, depends)
-
-    sixteen = [rule(at) for at in range(16)]
-    assert _stack_findings(Analyzer(), *sixteen) == [("RES-003", "r0", analyzer_pb2.MANDATORY)]
-    assert _stack_findings(Analyzer(), *sixteen[:15]) == []
-    by_id = [rule(at, **{group: "sg-1"}) for at in range(16)]
-    assert _stack_findings(Analyzer(), *by_id) == [("RES-003", "r0", analyzer_pb2.MANDATORY)]
-    two_groups = [rule(at, **{group: f"sg-{at % 2}"}) for at in range(16)]
-    assert _stack_findings(Analyzer(), *two_groups) == []
-    web = [rule(at, fromPort=443, toPort=443) for at in range(16)]
-    assert _stack_findings(Analyzer(), *web) == [("RES-005", "r0", analyzer_pb2.ADVISORY)]
-
-
-def test_rules_inside_a_group_are_joined_with_those_beside_it() -> None:
-    inside = {"ingress": [{**TCP, "cidrBlocks": [f"{20 + at}.0.0.0/8" for at in range(8)]}]}
-    group = _declared(GROUP, "urn:sg", inside)
-    beside = [
-        _declared(INGRESS, f"r{at}", {**TCP, "cidrIpv4": f"{40 + at}.0.0.0/8", "securityGroupId": "sg-1"},
-                  {"securityGroupId": "urn:sg"})
-        for at in range(8)
-    ]  # fmt: skip
-    assert _stack_findings(Analyzer(), group, *beside) == [
-        ("RES-003", "urn:sg", analyzer_pb2.MANDATORY)
-    ]
-    assert _stack_findings(Analyzer(), group, *beside[:7]) == []
-
-
-def test_rule_that_is_open_by_itself_is_told_once() -> None:
-    open_rule: dict[str, Any] = {**TCP, "cidrIpv4": "0.0.0.0/0", "securityGroupId": "sg-1"}
-    other = {**TCP, "cidrIpv4": "20.0.0.0/8", "securityGroupId": "sg-1"}
-    analyzer = Analyzer()
-    properties = Struct()
-    properties.update(open_rule)
-    request: Any = analyzer_pb2.AnalyzeRequest(type=INGRESS, urn="r0", properties=properties)
-    assert len(analyzer.Analyze(request, None).diagnostics) == 1
-    assert (
-        _stack_findings(
-            analyzer, _declared(INGRESS, "r0", open_rule), _declared(INGRESS, "r1", other)
-        )
-        == []
-    )

@@ -55,6 +55,16 @@ def test_policies_inventory_and_files_lay_out_each_fabric_once(
     }
 
 
+def test_layouts_are_those_of_the_fabrics() -> None:
+    """Rules and programs of a team may ask a plan for them: ``rackwright.api`` has ``Plan``."""
+    plan = load_plan(FIXTURES / "fabric.yaml").plan
+    found = [fabric for site in plan.onprem for fabric in site.fabrics]
+    assert {path: id(layout) for path, layout in plan.layouts.items()} == {
+        fabric.path: id(fabric.layout) for fabric in found if fabric.layout is not None
+    }
+    assert plan.layouts
+
+
 def test_a_plan_without_a_scheduler_has_no_slurm() -> None:
     plan = load_plan(FIXTURES / "air.yaml").plan
     assert plan.slurm is None

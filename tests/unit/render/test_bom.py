@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from cli_support import run_here
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.load import LoadedPlan, load_plan
 from rackwright.policy.packs.loader import builtin_pack
-from rackwright.render.bom import Article, bill_of_materials, compare, length_class
+from rackwright.render.bom import INCLUDED, Article, bill_of_materials, compare, length_class
 from suites import ROOT
 
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))
@@ -274,3 +275,25 @@ def test_bill_without_prices_of_an_older_release_is_compared(hall: Path) -> None
         del line["unit_price_usd"]
     (hall / "old.json").write_text(json.dumps(document))
     assert run_here(hall, "bom", "b.yaml", "--than", "old.json").out == "nothing changes\n"
+
+
+def test_power_shelves_of_a_rack_scale_product_are_priced_with_it(tmp_path: Path) -> None:
+    """The bill priced them again; the costs count them as bought with the rack."""
+    (tmp_path / "costs.yaml").write_text(
+        "costs: {capex: {mgx-33kw: 9000 USD, gb200-nvl72: 3000000 USD}}\n"
+    )
+    fixture = next(path for path in FIXTURES if path.name == "liquid.yaml")
+    lines = bill_of_materials(load_plan(fixture, [tmp_path / "costs.yaml"]).plan)
+    (shelves,) = (line for line in lines if line.category == "shelf")
+    assert (shelves.quantity, shelves.note, shelves.price_usd) == (4 * 8, INCLUDED, None)
+    (racks,) = (line for line in lines if line.product == "gb200-nvl72" and line.category == "node")
+    assert (racks.note, racks.unit_price_usd) == ("", 3_000_000)
+
+
+def test_articles_included_and_bought_are_compared_by_their_sum() -> None:
+    """A bill of an older release has shelves as bought that are included now."""
+    eight, three, five = (Article("lux1", "shelf", "mgx-33kw", "", "", "", n) for n in (8, 3, 5))
+    included = replace(five, note=INCLUDED)
+    assert compare([eight], [three, included]) == []
+    (change,) = compare([three, included], [replace(eight, quantity=9)])
+    assert (change.before, change.after) == (8, 9)

@@ -259,6 +259,7 @@ def test_the_pattern_of_the_hook_matches_its_own_blueprint(blueprint: str) -> No
     beside = blueprint.rpartition("/")[0]
     assert re.search(hook["files"], f"{beside}/policies/waivers.yaml".lstrip("/"))
     assert re.search(hook["files"], "rackwright.yaml")
+    assert re.search(hook["files"], "TODO.CSV")
     assert not re.search(hook["files"], "docs/notes.md")
     assert not re.search(hook["files"], "axb/c/atlas")
 
@@ -277,6 +278,7 @@ def test_hooks_for_pre_commit_judge_a_blueprint(
         assert program == "rackwright"
         assert main(words) == 0
     assert re.search(hooks[0]["files"], "site/blueprint.yaml")
+    assert re.search(hooks[0]["files"], "site/TODO.CSV")
 
 
 def test_change_is_checked_by_the_settings_of_its_base(github: Path) -> None:

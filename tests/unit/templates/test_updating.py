@@ -13,7 +13,13 @@ from rackwright.errors import RackwrightError, UsageError
 from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template
-from rackwright.templates.making import MODELINE, Made, make_cluster, write_cluster
+from rackwright.templates.making import (
+    MODELINE,
+    Made,
+    digest_of_products,
+    make_cluster,
+    write_cluster,
+)
 from rackwright.templates.record import ANSWERS_FILE, Kept, find_clusters, read_kept, record_text
 from rackwright.templates.source import Template, TemplateSource, open_template
 from rackwright.templates.updating import Step, Update, merge_texts, plan_update, write_update
@@ -252,6 +258,17 @@ def lab(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     made = make_cluster(template(tmp_path, files), tmp_path / "a", {}, "0.3")
     write_cluster(made, tmp_path / "a")
     return tmp_path / "a", files
+
+
+def test_table_among_the_layers_of_a_template_is_read_as_a_table(
+    lab: tuple[Path, dict[str, str]],
+) -> None:
+    """It was read as YAML, and its text replaced the blueprint."""
+    cluster, _ = lab
+    text = (cluster / "blueprint.yaml").read_text() + "layers: [todo.csv]\n"
+    files = {"blueprint.yaml": text, "todo.csv": "\ufefffield,answer\nname,other\n"}
+    digest = read_kept(cluster).record.offered["catalogue_digest"]
+    assert digest_of_products(files, cluster) == digest
 
 
 APPROVED = f"sha256:{1:064}"

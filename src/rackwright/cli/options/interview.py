@@ -72,7 +72,7 @@ def _of_file(path: Path, template: Template | None) -> dict[str, Answer]:
     from rackwright.reading.loader import load_tree
     from rackwright.templates.questions import checked_answer
 
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         hint = "'--questions FILE' writes the questions to a file to fill in"
         raise UsageError(f"'{path}' is a table, not a file of answers", hint=hint)
     tree = load_tree(path)

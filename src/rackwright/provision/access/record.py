@@ -30,7 +30,7 @@ def resources_of(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
 
 
 def is_provider(resource: Mapping[str, Any]) -> bool:
-    """Return whether a resource is the stack itself or a provider, nothing that AWS has."""
+    """Return True if a resource is the stack itself or a provider, which AWS does not have."""
     return str(resource.get("type", "")).startswith("pulumi:")
 
 
