@@ -18,7 +18,9 @@ from rackwright.api import (
     Subject,
     rule,
 )
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.workload.prediction import Prediction
+from rackwright.plan.workload.run import LostTime
 
 
 @rule(
@@ -43,13 +45,30 @@ class TimeLost(Policy):
 
     def _judge(self, plan: Plan, found: Prediction) -> Measure:
         lost = found.lost
+        value = None if lost is None else 100 * (lost.failures + lost.checkpoints)
+        missing: tuple[str, ...] = tuple(Missing(*one) for one in found.lacking)
+        if lost is not None and value is not None:
+            missing = lost.writing.missing if value <= self.at_most else ()
         return Measure(
             Subject(f"{plan.name} workload {found.workload.name}", found.path),
-            value=None if lost is None else 100 * (lost.failures + lost.checkpoints),
+            value=None if missing else value,
             limit=self.at_most,
             unit="%",
             what="share of the time lost to failures and checkpoints",
             sense="at_most",
-            fix="restart faster, set a better 'checkpoint_interval', or write checkpoints asynchronously ('async_save')",
-            missing=() if lost is not None else tuple(Missing(*one) for one in found.lacking),
+            fix=None if lost is None else _fix(lost),
+            missing=missing,
         )
+
+
+def _fix(lost: LostTime) -> str:
+    """Return the fields that reduce the lost time, with their values."""
+    ways = ["shorten 'restart'"]
+    if lost.best_interval is not None and lost.gain >= 0.001:
+        best = format_quantity(lost.best_interval / 60, "min")
+        ways.append(f"set 'checkpoint_interval' to {best}")
+    if lost.async_gain >= 0.001:
+        ways.append("set 'async_save: true'")
+    elif lost.writing.copy is None and not (lost.writing.background or lost.writing.missing):
+        ways.append("set 'async_save: true' and 'checkpoint_stall' to the time of the copies alone")
+    return ", or ".join(ways)

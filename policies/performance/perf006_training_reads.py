@@ -46,8 +46,9 @@ class TrainingData(Policy):
         missing: tuple[str, ...] = tuple(Missing(*one) for one in found.lacking)
         if step is not None and reads is not None:
             missing = reads.missing
-            lost = None if missing else 100 * step.reads / step.seconds
-            wider = reads.wider(step.wanted)
+            # Under a power cap a job asks for less.
+            lost = None if missing else 100 * max(0.0, 1 - reads.limit / found.wanted)
+            wider = reads.wider(found.wanted)
             fix = None if wider is None else f"'{wider[0][-1]}': {wider[1]}"
         return Measure(
             Subject(f"{plan.name} workload {found.workload.name}", found.path),

@@ -388,10 +388,6 @@ class Fabric(Model):
         Raises:
             ValueError: they do; the message names the first.
         """
-        if self.technology == "infiniband" and self.adaptive_routing is not None:
-            raise ValueError(
-                "'adaptive_routing' is for Ethernet; set 'routing_engine' to 'ar_updn' or 'ar_ftree'"
-            )
         last, unit = self.last_unit_hosts, self.unit_hosts
         if last is not None and (unit is None or last >= unit):
             raise ValueError(

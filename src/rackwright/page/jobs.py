@@ -12,7 +12,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.model import Plan
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.economy import economy
-from rackwright.report.prediction import facts, headline
+from rackwright.report.prediction import facts, gain_text, headline
 from rackwright.report.wording import printable
 
 
@@ -52,5 +52,5 @@ def job_views(plan: Plan, name_of: Callable[[Path], str]) -> Iterator[JobView]:
             tuple(facts(one, economy(plan, plan.cost, one))),
             Markup(drawing),  # noqa: S704 - drawings escape # nosec B704
             f"{part}, {seconds / one.step.seconds:.0%} of the step",
-            tuple((f"+{c.gain:.1%}", printable(name_of(c.path)), c.what) for c in changes(one)),
+            tuple((gain_text(one, c), printable(name_of(c.path)), c.what) for c in changes(one)),
         )

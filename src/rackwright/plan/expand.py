@@ -109,6 +109,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
         if planned.spec.provisioning is not None:
             hosts = {name for group in planned.groups for name in group.host_names}
             problems += find_provisioning_problems(planned.spec, planned.path, hosts)
+        if any(fabric.adaptive_routing is not None for fabric in planned.spec.fabrics):
+            from rackwright.plan.fabric.fabrics import check_adaptive_routing
+
+            problems += check_adaptive_routing(planned.fabrics)
     if problems:
         raise PlanError(problems)
     return plan

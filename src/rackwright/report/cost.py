@@ -272,6 +272,9 @@ def _comparison_lines(
 
 def _token_lines(prices: TokenPrice) -> Iterator[str]:
     """Yield USD per 10¹² tokens by who owns the accelerators, then by the years that they serve."""
+    if not prices.dollars:
+        yield f"  USD per T tokens of '{printable(prices.workload)}': none, the job makes no progress"
+        return
     low, high = next((p.low / p.value, p.high / p.value) for p in prices.dollars.values())
     head = f"USD per T tokens of '{printable(prices.workload)}', {prices.use * 100:.3g} % of the hours used"
     yield f"  {head} ({low:.2f} to {high:.2f} times that):"

@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.harmless import json_text
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.base import Path
-from rackwright.plan.workload.changes import changes
+from rackwright.plan.workload.changes import Improvement, changes
 from rackwright.plan.workload.economy import Economy
 from rackwright.plan.workload.prediction import Prediction
 from rackwright.plan.workload.run import Bounds
@@ -81,6 +81,12 @@ def amount(value: float) -> str:
     return f"{value:.3g}"
 
 
+def gain_text(one: Prediction, change: Improvement) -> str:
+    """Return the tokens that a change of a workload brings: ``+1.2%``."""
+    bound = "at least " if one.effective == 0 else ""
+    return f"{bound}+{change.gain:.1%}"
+
+
 def headline(one: Prediction) -> str:
     """Return a workload with its model and its place."""
     workload = one.workload
@@ -122,14 +128,14 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.lost is not None and writing is not None and writing.background:
         late = writing.background > one.lost.interval
         told = ", longer than 'checkpoint_interval', for which the job waits" if late else ""
-        yield (
-            "checkpoints",
-            f"{writing.blocking:.3g} s of copying, {writing.background:,.3g} s of writing in the background{told}",
+        copying, written = (
+            format_quantity(each, "s") for each in (writing.blocking, writing.background)
         )
+        yield "checkpoints", f"{copying} of copying, {written} of writing in the background{told}"
     if one.reads is not None and one.reads.rate and one.reads.system:
         demand, rate = (
             format_quantity((value or 0.0) / 1e6, "MB/s")
-            for value in (one.reads.demand(step.wanted), one.reads.rate)
+            for value in (one.reads.demand(one.wanted), one.reads.rate)
         )
         yield "reads", f"{demand} of {rate} from '{printable(one.reads.system.system)}'"
     if one.slowed is not None:
@@ -140,9 +146,12 @@ def facts(one: Prediction, spent: Economy | None) -> Iterator[tuple[str, str]]:
     if one.lost is not None and one.lost.repairs is None:
         yield "not counted", "waiting for hosts: 'reliability.repair_time' is not set"
     if one.reads is not None and one.reads.missing:
-        needed, lacks = one.reads.demand(step.wanted), ", ".join(one.reads.missing)
+        needed, lacks = one.reads.demand(one.wanted), ", ".join(one.reads.missing)
         told = "" if needed is None else f" at {format_quantity(needed / 1e6, 'MB/s')}"
         yield "not counted", f"reading of training data{told}: unknown without {printable(lacks)}"
+    for text in writing.missing if writing else ():
+        lacks = printable(text)
+        yield "not counted", f"writing of checkpoints in the background: unknown without {lacks}"
     for text in (*one.missing, *(spent.missing if spent else ())):
         yield "not counted", printable(text)
 
@@ -174,7 +183,8 @@ def _lines(
             yield f"    {name:<17} {share:6.1%}  {'█' * max(1, round(WIDTH * seconds / longest))}"
     for change in changes(one, flat):
         money = "" if change.dollars is None else f", {change.dollars:+,.0f} USD/year"
-        told = f"+{change.gain:.1%} tokens{money}: {printable(name_of(change.path))}, {change.what}"
+        gain = gain_text(one, change)
+        told = f"{gain} tokens{money}: {printable(name_of(change.path))}, {change.what}"
         yield f"  {'would bring':<14} {told}"
 
 
@@ -267,7 +277,7 @@ def _reads(one: Prediction) -> dict[str, Any] | None:
     if one.reads is None or one.step is None:
         return None
     return {
-        "demand": one.reads.demand(one.step.wanted),
+        "demand": one.reads.demand(one.wanted),
         "rate": one.reads.rate,
         "missing": list(one.reads.missing),
     }

@@ -172,7 +172,9 @@ def test_layer_that_is_filled_in_wrongly_has_a_cure(tmp_path: Path, layer: str, 
 def test_sheet_of_questions_has_a_known_ending(tmp_path: Path, name: str) -> None:
     (tmp_path / "b.yaml").write_text(BASE, encoding="utf-8")
     ended = run_here(tmp_path, "check", "b.yaml", "--todo", name)
-    ended.refused("is not the name of a sheet", "name a file that ends in .yaml, .yml, .csv")
+    ended.refused(
+        f"cannot write to '{name}': unknown file type", "name a file that ends in .yaml, .yml, .csv"
+    )
     assert not (tmp_path / name).exists()
 
 

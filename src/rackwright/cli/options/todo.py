@@ -58,7 +58,7 @@ def write_questions(path: Path, plan: Plan, report: Report, written: Any = None)
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(QUESTIONS)
     rows.writerows(map(cell, cells) for cells in asked)
-    # Excel takes a sheet without the mark for one in the code page of its machine.
+    # Without the byte-order mark, Excel reads the file in the code page of the machine.
     write_file(path, f"\ufeff{text.getvalue()}")
     tell(f"wrote {path}: {counted(len(asked), 'question')}\n")
 
@@ -71,7 +71,7 @@ def refuse_existing(path: Path | None, suffixes: Sequence[str] = LAYERS) -> None
     """
     if path is not None and path.suffix not in suffixes:
         hint = f"name a file that ends in {', '.join(suffixes)}"
-        raise UsageError(f"'{path}' is not the name of a sheet", hint=hint)
+        raise UsageError(f"cannot write to '{path}': unknown file type", hint=hint)
     if path is not None and (path.exists() or path.is_symlink()):
         raise UsageError(f"'{path}' exists", hint="choose a new file")
 

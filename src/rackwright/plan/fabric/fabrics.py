@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +15,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.fabric.graph import FabricTopology, graph_of
 from rackwright.plan.fabric.layout import Layout, lay_out
 from rackwright.plan.hosts import switch_count
+from rackwright.plan.problems import PlanProblem
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,43 @@ class FabricPlan:
             return self.fabric.technology == "infiniband"
         return "infiniband" in self.technologies
 
+    def attachment(self, group: str) -> Path:
+        """Return the place of an attached node group in the blueprint.
+
+        Raises:
+            ValueError: the group is not attached.
+        """
+        return (*self.path, "attached", [one.group for one in self.fabric.attached].index(group))
+
+    def wider_ports(self, group: str, product: Path) -> Path:
+        """Return the field by which hosts of an attached node group get more bandwidth.
+
+        The rate or the number of their interfaces where the product has more, else the type of the node group at ``product``.
+        """
+        for hosts in self.layout.hosts if self.layout else ():
+            if hosts.group.name == group:
+                stated, place = hosts.attachment, self.attachment(group)
+                if stated.rate is not None and stated.rate < (hosts.fastest_gbps or math.inf):
+                    return (*place, "rate")
+                if (hosts.interfaces or 0) < (hosts.role_ports or 0) * stated.split:
+                    return (*place, "interfaces")
+        return (*product, "type")
+
     @cached_property
     def graph(self) -> FabricTopology | None:
         """Its switches as a graph; None where it is open where hosts or switches are cabled."""
         return None if self.layout is None else graph_of(self.layout)
+
+
+def check_adaptive_routing(fabrics: Iterable[FabricPlan]) -> Iterator[PlanProblem]:
+    """Yield the InfiniBand fabrics with the adaptive routing of Ethernet."""
+    for planned in fabrics:
+        if planned.is_infiniband and planned.fabric.adaptive_routing is not None:
+            yield PlanProblem(
+                (*planned.path, "adaptive_routing"),
+                f"'adaptive_routing' is for Ethernet, and '{planned.name}' is InfiniBand",
+                "set 'routing_engine' to 'ar_updn' or 'ar_ftree'",
+            )
 
 
 def plan_fabrics(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[FabricPlan, ...]:

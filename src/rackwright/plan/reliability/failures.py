@@ -49,6 +49,14 @@ def daly_interval(stall: float, mttf: float) -> float:
     return young_interval(stall, mttf) * (1 + root / 3 + root * root / 9) - stall
 
 
+def best_interval(stall: float, mttf: float, background: float = 0.0) -> float:
+    """Return the interval between checkpoints that loses least, in s, where storage writes each in the ``background``.
+
+    That of Daly, and no shorter than the writing, for which the job would wait; M where the writing takes longer than M.
+    """
+    return max(daly_interval(stall, mttf), min(background, mttf))
+
+
 def effective_time(failures_a_day: float, restart: float, interval: float, stall: float) -> float:
     """Return the expected effective training time ratio, from 0 to 1, by the complete model of Daly (2006).
 
@@ -74,22 +82,24 @@ def longest_restart(failures_a_day: float, target: float, interval: float, stall
 
 
 def reach(
-    target: float, failures_a_day: float, restart: float, stall: float
+    target: float, failures_a_day: float, restart: float, stall: float, background: float = 0.0
 ) -> tuple[float, float] | None:
     """Return a restart and an interval in seconds with which the ratio is ``target`` or more.
 
     The restart stays as it is where a better interval is enough. None where no restart is fast
-    enough: then the checkpoints or the hosts are too many.
+    enough: then the checkpoints or the hosts are too many. A checkpoint that storage writes in the ``background`` can be
+    used that much later.
     """
     mttf = DAY / failures_a_day
-    if not stall:
+    if not stall and not background:
         # With x for Δt/M, steps that are repeated leave x / (e^x − 1), which is 1 − x/2 or more.
         left = math.exp(-restart / mttf)
         if target < left:
             return restart, 2 * mttf * (1 - target / left)
         return -mttf * math.log(target) / 2, 2 * mttf * (1 - math.sqrt(target))
-    best = daly_interval(stall, mttf)
-    longest = longest_restart(failures_a_day, target, best, stall)
+    best = best_interval(stall, mttf, background)
+    late = min(background, best)
+    longest = longest_restart(failures_a_day, target, best, stall + background - late) - late
     return (min(restart, longest), best) if longest > 0 else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.base import Path
 from rackwright.plan.workload.prediction import Prediction, with_links
 
@@ -16,7 +17,7 @@ class Improvement:
     Attributes:
         path: field of the blueprint in its full form.
         what: the change, for people.
-        gain: more tokens a day, as a share.
+        gain: more tokens a day, as a share; a lower bound for a job that makes no progress.
         dollars: that it costs more in a year; None where it is not known.
     """
 
@@ -57,10 +58,13 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
         faster = with_links(prediction, rail=2 * links.rail)
         if faster is not None:
             told = f"{links.rail * 8 / 1e9:.0f} → {links.rail * 16 / 1e9:.0f} Gbps an accelerator"
-            place = (*placement.group, "type") if fabric is None else (*fabric.path, "rate")
+            place = (*placement.group, "type")
+            if fabric is not None:
+                place = fabric.wider_ports(prediction.workload.group, placement.group)
             yield Improvement(place, told, step.seconds / faster.seconds - 1)
     if prediction.collisions and fabric is not None:
-        field, change = "adaptive_routing", "false → true"
+        now = "not set" if fabric.fabric.adaptive_routing is None else "false"
+        field, change = "adaptive_routing", f"{now} → true"
         if fabric.is_infiniband:
             engine = fabric.fabric.routing_engine or "no engine"
             field, change = "routing_engine", f"{engine} → ar_updn"
@@ -69,11 +73,16 @@ def _candidates(prediction: Prediction, flat_fabrics: Mapping[str, float]) -> It
             f"{change}, adaptive routing (in the low end of the range)",
             1 / (1 - prediction.collisions) - 1,
         )
-    wider = None if prediction.reads is None else prediction.reads.wider(step.wanted)
-    if wider is not None:
-        yield Improvement(*wider, step.wanted * step.seconds / step.tokens - 1)
+    reads, speed = prediction.reads, prediction.speed
+    wider = None if reads is None else reads.wider(prediction.wanted)
+    if wider is not None and reads is not None and speed is not None:
+        reached = min(prediction.wanted, reads.next_limit)
+        yield Improvement(*wider, reached / speed.value - 1)
     if (lost := prediction.lost) is not None and lost.best_interval is not None:
-        told = f"a checkpoint each {lost.interval / 60:,.3g} → {lost.best_interval / 60:,.3g} min"
+        now, best = (
+            format_quantity(each / 60, "min") for each in (lost.interval, lost.best_interval)
+        )
+        told = f"a checkpoint each {now} → {best}"
         yield Improvement((*lost.profile, "checkpoint_interval"), told, lost.gain)
     if lost is not None and lost.async_gain:
         told = "checkpoints written in the background"

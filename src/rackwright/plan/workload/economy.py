@@ -53,7 +53,7 @@ class TokenPrice:
     Attributes:
         use: share of the hours in which the job runs.
         dollars: range by ``owned`` (its purchase spread over its years), ``on demand`` and other terms; those without
-            a price are left out.
+            a price are left out. Empty if the workload makes no progress.
         years: dollars by the years that the accelerators serve, the same names; a purchase is paid for in the first.
         break_even: share of the hours from which on owning costs less, by the name of each way to rent, over the most years.
     """
@@ -98,7 +98,10 @@ def token_prices(
         a_day, placement = found.a_day, found.placement
         if found.workload.site != comparison.site or placement is None:
             continue
-        if a_day is None or not a_day.low:
+        if a_day is None:
+            continue
+        if not a_day.low:
+            yield TokenPrice(found.workload.name, demand.use, {}, {}, {})
             continue
         share = placement.accelerators / site.totals.accelerators
         dollars, years, break_even = {}, {}, {}

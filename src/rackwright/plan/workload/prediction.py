@@ -14,6 +14,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.fabric.layout import port_rate
 from rackwright.plan.fabric.ports import oversubscription
+from rackwright.plan.missing import fields_of
 from rackwright.plan.storage.training import TrainingReads, training_reads
 from rackwright.plan.workload.layout import ModelLayout, mistakes
 from rackwright.plan.workload.library import accelerator_of, known_models, known_programs
@@ -96,6 +97,7 @@ class Prediction:
         basis: of the accelerator's speeds; None without a step.
         collisions: share of the speed that is lost at worst where flows take the same links; in the low end of the range.
         reads: of training data; None without a step.
+        wanted: tokens in a second under the power cap, without waiting for training data; 0 without a step.
     """
 
     workload: TrainingWorkload
@@ -114,6 +116,7 @@ class Prediction:
     basis: Basis | None = None
     collisions: float = 0.0
     reads: TrainingReads | None = None
+    wanted: float = 0.0
 
     @property
     def effective(self) -> float | None:
@@ -124,7 +127,11 @@ class Prediction:
     def lacking(self) -> tuple[tuple[str, Path], ...]:
         """Return what stands against a prediction, each with the field that would state or change it."""
         texts = self.missing if self.problem is None else (self.problem,)
-        return tuple((text, (*self.path, self.field)) for text in texts)
+        own: Path = (*self.path, self.field)
+        fields = ([one for one in fields_of(text) if isinstance(one, tuple)] for text in texts)
+        return tuple(
+            (text, next(iter(found), own)) for text, found in zip(texts, fields, strict=True)
+        )
 
     @property
     def days(self) -> Bounds | None:
@@ -219,20 +226,15 @@ def _predicted(
     worst = step_time(job, layout, placement.accelerators, accelerator, crowded, software)
     free = Bounds(value * low * step.seconds / worst.seconds, value, value * high)
     reads = training_reads(plan, workload, job.model.stored_token, placement.hosts, path)
-    speed = free.limited(reads.limit)
+    wanted = free
     slowed = slowed_by(step, placement.power) if placement.power < 1 else None
     if slowed is not None:
-        capped = Bounds(
-            free.low * slowed.low, free.value * slowed.value, free.high * slowed.high
-        ).limited(reads.limit)
-        if speed != free:
-            pairs = (
-                (capped.low, speed.low),
-                (capped.value, speed.value),
-                (capped.high, speed.high),
-            )
-            slowed = Bounds(*(one / whole for one, whole in pairs))
-        speed = capped
+        wanted = Bounds(free.low * slowed.low, free.value * slowed.value, free.high * slowed.high)
+    speed, uncapped = wanted.limited(reads.limit), free.limited(reads.limit)
+    if slowed is not None and uncapped != free:
+        slowed = Bounds(
+            speed.low / uncapped.low, speed.value / uncapped.value, speed.high / uncapped.high
+        )
     step, worst = step.limited(reads.limit), worst.limited(reads.limit)
     link = accelerator.host_link
     copies = None if link is None else link * placement.accelerators
@@ -254,6 +256,7 @@ def _predicted(
         basis=accelerator.basis,
         collisions=1 - step.seconds / worst.seconds,
         reads=reads,
+        wanted=wanted.value,
     )
 
 

@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING
 from rackwright.model.reliability import JobProfile
 from rackwright.model.workloads import TrainingWorkload
 from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing
 from rackwright.plan.reliability.failures import (
     DAY,
+    best_interval,
     daily_rate,
-    daly_interval,
     effective_time,
     failures_a_day,
     groups_of,
     waiting_time,
 )
-from rackwright.plan.storage.training import (
-    CheckpointWriting,
-    checkpoint_writing,
-    missing_stall,
-)
+from rackwright.plan.storage.training import CheckpointWriting, checkpoint_writing
 
 if TYPE_CHECKING:
     from rackwright.plan.expansion import Expansion
 
 PROGRESS = 1e-3
-"""Least share of the time that goes to steps of a job that is said to advance."""
+"""Smallest effective share of the time; below it a job makes no progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +76,23 @@ class LostTime:
     Attributes:
         failures: restarts, and steps that are repeated.
         checkpoints: waiting until they are written.
+        writing: of one checkpoint.
         repairs: waiting for hosts, where more are down than stand by; None where it is not known.
         interval: time from one checkpoint to the next, in s.
         best_interval: the one that loses least, by Daly (2006); None where nothing fails or stalls.
-        gain: effective time with it over that with ``interval``, less 1.
+        gain: effective time with it over that with ``interval``, less 1. A job without progress gains this or more.
         profile: place of its job profile in the blueprint.
-        writing: of one checkpoint.
-        async_gain: effective time with checkpoints that are written in the background over that without, less 1.
+        async_gain: the same for checkpoints that are written in the background.
     """
 
     failures: float
     checkpoints: float
+    writing: CheckpointWriting
     repairs: float | None = None
     interval: float = 0.0
     best_interval: float | None = None
     gain: float = 0.0
     profile: Path = ()
-    writing: CheckpointWriting | None = None
     async_gain: float = 0.0
 
     @property
@@ -132,48 +129,59 @@ def lost_time(
     profile = _profile(plan, workload)
     if profile is None or plan.reliability is None:
         return None, ("'job', one of 'reliability.jobs' with its checkpoints",)
-    asked = replace_hosts(profile, workload, hosts)
-    failures = failures_a_day(asked, plan.reliability)
-    interval = profile.checkpoint_interval or DAY
-    writing = checkpoint_writing(plan, workload, profile, parameters, copies)
-    stall = None if writing is None else writing.stall(interval)
-    wanted = {
-        "failures of its hosts ('reliability.node_failures_per_1000_days')": failures,
-        f"'restart' of the job '{profile.name}'": profile.restart,
-        f"'checkpoint_interval' of the job '{profile.name}'": profile.checkpoint_interval,
-        missing_stall(workload, profile, copies): stall,
-    }
-    missing = tuple(name for name, value in wanted.items() if value is None)
-    if missing:
-        return None, missing
-    kept = effective_time(failures or 0.0, profile.restart or 0.0, interval, stall or 0.0)
-    saving = (stall or 0.0) / (interval + (stall or 0.0))
+    field: Path = ("reliability", "jobs", plan.reliability.jobs.index(profile))
+    failures = failures_a_day(replace_hosts(profile, workload, hosts), plan.reliability)
+    restart, interval = profile.restart, profile.checkpoint_interval
+    writing = checkpoint_writing(plan, workload, profile, hosts, parameters, copies)
+    missing: list[str] = []
+    if failures is None:
+        name = "node_failures_per_1000_days"
+        words = f"failures of its hosts ('reliability.{name}')"
+        missing.append(Missing(words, ("reliability", name)))
+    missing += [
+        Missing(f"'{name}' of the job '{profile.name}'", (*field, name))
+        for name in ("restart", "checkpoint_interval")
+        if getattr(profile, name) is None
+    ]
+    if isinstance(writing, Missing):
+        return None, (*missing, writing)
+    if failures is None or restart is None or interval is None:
+        return None, tuple(missing)
+    effective = effective_share(writing, failures, restart, interval)
+    stall = writing.stall(interval)
+    saving = stall / (interval + stall)
     repairs = _waiting(plan, workload, hosts)
-    waited = None if repairs is None else repairs * kept
-    best = None
-    if writing is not None and writing.blocking and failures:
-        best = max(daly_interval(writing.blocking, DAY / failures), writing.background)
-    gain = 0.0
-    if best is not None and writing is not None and kept >= PROGRESS:
-        better = effective_time(failures or 0.0, profile.restart or 0.0, best, writing.stall(best))
-        gain = better / kept - 1
-    behind, async_gain = writing and writing.asynchronous, 0.0
-    if behind is not None and kept >= PROGRESS:
-        shorter = behind.stall(interval)
-        freed = effective_time(failures or 0.0, profile.restart or 0.0, interval, shorter)
-        async_gain = freed / kept - 1
-    index = plan.reliability.jobs.index(profile)
+    best, gain, async_gain = None, 0.0, 0.0
+    if failures and (writing.blocking or writing.background):
+        best = best_interval(writing.blocking, DAY / failures, writing.background)
+        better = effective_share(writing, failures, restart, best)
+        gain = better / max(effective, PROGRESS) - 1
+    if writing.asynchronous is not None:
+        better = effective_share(writing.asynchronous, failures, restart, interval)
+        async_gain = better / max(effective, PROGRESS) - 1
     return LostTime(
-        failures=1 - saving - kept,
+        failures=1 - saving - effective,
         checkpoints=saving,
-        repairs=waited,
+        writing=writing,
+        repairs=None if repairs is None else repairs * effective,
         interval=interval,
         best_interval=best,
         gain=gain,
-        profile=("reliability", "jobs", index),
-        writing=writing,
+        profile=field,
         async_gain=async_gain,
     ), ()
+
+
+def effective_share(
+    writing: CheckpointWriting, failures_a_day: float, restart: float, interval: float
+) -> float:
+    """Return the share of the time that goes to steps which are not repeated, from 0 to 1.
+
+    Exact for failures without memory: a checkpoint in the background can be used later, so each failure costs ``delay`` as well,
+    like a longer restart.
+    """
+    late = restart + writing.delay(interval)
+    return effective_time(failures_a_day, late, interval, writing.stall(interval))
 
 
 def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float | None:
@@ -187,9 +195,8 @@ def _waiting(plan: Expansion, workload: TrainingWorkload, hosts: int) -> float |
     rate, repair = known.node_failures_per_1000_days, known.repair_time
     if rate is None or repair is None:
         return None
-    group = next(
-        one for one in groups_of(plan) if (one.site, one.group) == (workload.site, workload.group)
-    )
+    place = (workload.site, workload.group)
+    group = next(group for group in groups_of(plan) if (group.site, group.group) == place)
     spares = known.spares if known.spares is not None else group.hosts - hosts
     return waiting_time((hosts + spares) * daily_rate(rate) * repair / DAY, spares, hosts + spares)
 

@@ -83,7 +83,7 @@ class StepTime:
 
     @property
     def wanted(self) -> float:
-        """Return the tokens/s of all accelerators without waiting for training data."""
+        """Tokens/s of all accelerators without a power cap and without waiting for training data."""
         return self.tokens / (self.seconds - self.reads)
 
     def limited(self, most: float) -> StepTime:

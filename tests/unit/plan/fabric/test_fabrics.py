@@ -8,7 +8,7 @@ import pytest
 
 from fabric_factories import a_fabric, a_tier, site_of
 from factories import CATALOGUE
-from rackwright.plan.fabric.fabrics import FabricPlan, plan_fabrics
+from rackwright.plan.fabric.fabrics import FabricPlan, check_adaptive_routing, plan_fabrics
 
 
 def planned(**changes: Any) -> FabricPlan:
@@ -29,6 +29,18 @@ def test_nothing_is_laid_out_where_nothing_is_attached() -> None:
     found = planned(attached=[])
     assert (found.layout, found.graph) == (None, None)
     assert found.switches == (8, 4)
+
+
+@pytest.mark.parametrize("technology", [None, "infiniband"])
+def test_adaptive_routing_of_ethernet_is_refused_for_infiniband(technology: str | None) -> None:
+    """It had no effect where the technology is that of the switches."""
+    found = planned(adaptive_routing=True, technology=technology)
+    (problem,) = check_adaptive_routing([found, planned()])
+    assert problem.path == ("sites", 0, "fabrics", 0, "adaptive_routing")
+    assert problem.message == "'adaptive_routing' is for Ethernet, and 'compute' is InfiniBand"
+    assert problem.hint == "set 'routing_engine' to 'ar_updn' or 'ar_ftree'"
+    ethernet = planned(tiers=[a_tier("leaf", 8, "sn5610")], links=[], adaptive_routing=True)
+    assert list(check_adaptive_routing([ethernet])) == []
 
 
 MIXED = [a_tier("leaf", 8), a_tier("spine", 4, "sn5610")]

@@ -524,10 +524,6 @@ def test_the_cables_of_any_pods_are_as_many_as_the_ports_in_use(
             {"links": [some_cables(parallel=8, pod_switches=4)]},
             "'pod_switches' are those of a pod: give 'pods' as well",
         ),
-        (
-            {"technology": "infiniband", "adaptive_routing": True},
-            "'adaptive_routing' is for Ethernet; set 'routing_engine' to 'ar_updn'",
-        ),
         ({"last_unit_hosts": 4}, "'last_unit_hosts' is 4 and 'unit_hosts' is not given"),
         ({"last_unit_hosts": 32, "unit_hosts": 32}, "give the hosts of a whole unit"),
         (

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from rackwright.errors import RackwrightError
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.load import load_plan
 from rackwright.plan.reliability.failures import DAY, daly_interval
 from rackwright.plan.workload.changes import Improvement, changes
@@ -54,7 +56,11 @@ def test_adaptive_routing_of_ethernet_is_suggested_where_a_hash_chooses_paths(
     hashed = predicted(tmp_path, technology="ethernet")
     (change,) = of_field(hashed, "adaptive_routing")
     assert change.path == ("sites", 0, "fabrics", 0, "adaptive_routing")
-    assert "false → true, adaptive routing" in change.what
+    assert change.what.startswith("not set → true, adaptive routing")
+    (stated,) = of_field(
+        predicted(tmp_path, technology="ethernet", adaptive_routing=False), "adaptive_routing"
+    )
+    assert stated.what.startswith("false → true, adaptive routing")
     adaptive = predicted(tmp_path, technology="ethernet", adaptive_routing=True)
     assert hashed.a_day is not None
     assert adaptive.a_day is not None
@@ -64,12 +70,34 @@ def test_adaptive_routing_of_ethernet_is_suggested_where_a_hash_chooses_paths(
     assert of_field(adaptive, "adaptive_routing") == of_field(adaptive, "routing_engine") == []
 
 
+def test_faster_ports_are_those_of_the_attached_group(tmp_path: Path) -> None:
+    """``rate`` of the fabric was named, which changes no speed."""
+    found = predicted(tmp_path, attached=[{"group": "dgx", "rate": "200 Gbps"}])
+    (change,) = of_field(found, "rate")
+    assert change.path == ("sites", 0, "fabrics", 0, "attached", 0, "rate")
+    faster = predicted(tmp_path, attached=[{"group": "dgx", "rate": "400 Gbps"}])
+    assert found.speed is not None
+    assert faster.speed is not None
+    assert change.gain == pytest.approx(faster.speed.value / found.speed.value - 1)
+    assert change.gain > 0.001
+    (change,) = of_field(faster, "type")  # NET-018 allows no rate above that of the product
+    assert change.path == ("sites", 0, "node_groups", 0, "type")
+    fewer = predicted(tmp_path, attached=[{"group": "dgx", "interfaces": 4}])
+    (change,) = of_field(fewer, "interfaces")
+    assert change.path == ("sites", 0, "fabrics", 0, "attached", 0, "interfaces")
+
+
+def test_adaptive_routing_of_ethernet_is_refused_for_infiniband(tmp_path: Path) -> None:
+    with pytest.raises(RackwrightError, match="is for Ethernet, and 'compute' is InfiniBand"):
+        predicted(tmp_path, adaptive_routing=True)
+
+
 def test_the_best_interval_between_checkpoints_is_suggested(tmp_path: Path) -> None:
     best = daly_interval(30, DAY / (64 * 6.5e-3)) / 60
     found = predicted(tmp_path, "480 min")
     (change,) = of_field(found, "checkpoint_interval")
     assert change.path == ("reliability", "jobs", 0, "checkpoint_interval")
-    assert f"→ {best:.3g} min" in change.what
+    assert change.what == f"a checkpoint each 480 min → {format_quantity(best, 'min')}"
     better = predicted(tmp_path, f"{best} min")
     assert better.a_day is not None
     assert found.a_day is not None

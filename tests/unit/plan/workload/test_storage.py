@@ -18,6 +18,7 @@ from rackwright.plan.storage.training import CheckpointWriting, TrainingReads
 from rackwright.plan.workload.changes import changes
 from rackwright.plan.workload.library import known_accelerators
 from rackwright.plan.workload.prediction import Prediction, with_links
+from rackwright.policy.check import check_blueprint
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.report.prediction import facts
 
@@ -101,7 +102,7 @@ def test_what_the_change_names_ends_the_wait(tmp_path: Path) -> None:
     objects = {
         **SLOW,
         "count": 64,
-        "target_read": f"{needed / 64 * 1.01} GB/s",
+        "target_read": f"{needed / 64} GB/s",
         "server_read": "9 GB/s",
     }
     other = predicted(tmp_path, system(objects=objects), job=sample("40 MiB"))
@@ -120,10 +121,32 @@ def test_faster_links_bring_nothing_to_a_job_that_waits_for_storage(tmp_path: Pa
     assert faster.seconds == pytest.approx(found.step.seconds)
 
 
+CAP = {"power_cap": "7.7 kW"}
+
+
+def test_a_job_under_a_power_cap_asks_storage_for_less(tmp_path: Path) -> None:
+    """Without the cap it would wait for its data, which was told of the job under it as well."""
+    capped, free = (predicted(tmp_path, system(), group=group) for group in (CAP, {}))
+    assert capped.wanted < 0.8 * free.wanted
+    size = 2e9 / (capped.wanted * 1.1) * 8192
+    found = predicted(tmp_path, system(), job=sample(f"{size / 1e6} MB"), group=CAP)
+    assert found.reads is not None
+    assert found.speed is not None
+    assert found.speed.value == found.wanted == capped.wanted < found.reads.limit < free.wanted
+    assert [one for one in changes(found) if one.path[-1] == "count"] == []
+    assert dict(facts(found, None))["reads"] == "1,818 MB/s of 2,000 MB/s from 'data'"
+    (waits,) = check_blueprint(tmp_path / "blueprint.yaml", only=("PERF-006",)).results
+    assert waits.value == 0
+    slower = predicted(tmp_path, system(), job=sample(f"{size * 1.5 / 1e6} MB"), group=CAP)
+    (waits,) = check_blueprint(tmp_path / "blueprint.yaml", only=("PERF-006",)).results
+    assert waits.value == pytest.approx(100 * (1 - 1.1 / 1.5))
+    (wider,) = (one for one in changes(slower) if one.path[-1] == "count")
+    assert wider.gain == pytest.approx(1.5 / 1.1 - 1)
+
+
 def test_a_power_cap_costs_nothing_where_storage_is_slower(tmp_path: Path) -> None:
-    cap = {"power_cap": "7.7 kW"}
-    alone = predicted(tmp_path, system(), group=cap)
-    found = predicted(tmp_path, system(), job=sample("100 MiB"), group=cap)
+    alone = predicted(tmp_path, system(), group=CAP)
+    found = predicted(tmp_path, system(), job=sample("100 MiB"), group=CAP)
     assert alone.slowed is not None
     assert alone.slowed.value < 0.8
     assert found.slowed is not None
@@ -197,28 +220,59 @@ def test_the_file_system_of_a_dataset_is_the_one_that_it_names(tmp_path: Path) -
         predicted(tmp_path, system(), fast, job={"dataset": {"file_system": "fats"}})
 
 
+def carried_reads(
+    folder: Path, carried: str | None, ports: str = "200 Gbps", target: str = "10 GB/s"
+) -> Prediction:
+    """Return the prediction of a job on one host with two ports on the fabric, and a file system of 16 targets."""
+    document = yaml.safe_load((FIXTURES / "storage.yaml").read_text(encoding="utf-8"))
+    (site,) = document["sites"]
+    site["fabrics"][0]["attached"] = [
+        {"group": "dgx", "interfaces": 2, "rate": ports, "rails": False}
+    ]
+    site["file_systems"][0]["networks"][0]["fabric"] = carried
+    site["file_systems"][0]["objects"]["target_read"] = target
+    document["workloads"] = [
+        {"name": "small", "model": "llama3.1-8b", "site": "sjc1", "group": "dgx", "hosts": 1,
+         "sequence": 8192, "batch": "1048576 tokens", **sample("16 GiB")}
+    ]  # fmt: skip
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    (found,) = load_plan(path).plan.predictions
+    return found
+
+
 @pytest.mark.parametrize(("carried", "rate"), [("storage", 50e9), (None, 160e9)])
 def test_ports_of_the_hosts_limit_what_they_read(
     tmp_path: Path, carried: str | None, rate: float
 ) -> None:
     """One host has 2 × 200 Gbps on the fabric of 'o2ib', and the file system 160 GB/s."""
-    document = yaml.safe_load((FIXTURES / "storage.yaml").read_text(encoding="utf-8"))
-    (site,) = document["sites"]
-    site["fabrics"][0]["attached"] = [
-        {"group": "dgx", "interfaces": 2, "rate": "200 Gbps", "rails": False}
-    ]
-    site["file_systems"][0]["networks"][0]["fabric"] = carried
-    document["workloads"] = [
-        {"name": "small", "model": "llama3.1-8b", "site": "sjc1", "group": "dgx", "hosts": 1,
-         "sequence": 8192, "batch": "1048576 tokens", **sample("1 GiB")}
-    ]  # fmt: skip
-    path = tmp_path / "blueprint.yaml"
-    path.write_text(yaml.safe_dump(document))
-    (found,) = load_plan(path).plan.predictions
+    found = carried_reads(tmp_path, carried)
     assert found.reads is not None
     assert found.reads.rate == pytest.approx(rate)
-    ports = ("sites", 0, "fabrics", 0, "rate")
+    ports = ("sites", 0, "fabrics", 0, "attached", 0, "rate")
     assert found.reads.ports == (ports if carried else None)
+
+
+def test_the_gain_of_wider_ports_ends_at_the_file_system(tmp_path: Path) -> None:
+    """Ports of 50 GB/s before a file system of 56 GB/s bring 12 %; as much as the job reads was told."""
+    found = carried_reads(tmp_path, "storage", target="3.5 GB/s")
+    (wider,) = (one for one in changes(found) if one.path[-1] == "rate" and "reads" in one.what)
+    assert wider.what == "reads at 50 GB/s → 56 GB/s, the rate of its file system"
+    assert wider.gain == pytest.approx(0.12)
+    applied = carried_reads(tmp_path, "storage", ports="240 Gbps", target="3.5 GB/s")
+    assert found.speed is not None
+    assert applied.speed is not None
+    assert applied.speed.value == pytest.approx(1.12 * found.speed.value)
+    assert found.wanted > 2 * applied.speed.value
+    (next_one,) = (one for one in changes(applied) if "reads" in one.what)
+    assert next_one.path[-2:] == ("objects", "count")
+
+
+def test_the_gain_of_more_targets_ends_at_the_ports(tmp_path: Path) -> None:
+    found = carried_reads(tmp_path, "storage", target="2.5 GB/s")
+    (wider,) = (one for one in changes(found) if one.path[-1] == "count")
+    assert wider.what.startswith("reads at 40 GB/s → 50 GB/s, the rate of its ports (use ")
+    assert wider.gain == pytest.approx(0.25)
 
 
 def test_fsx_is_told_with_the_capacity_that_reads_in_time(tmp_path: Path) -> None:

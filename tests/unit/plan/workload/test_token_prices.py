@@ -57,6 +57,15 @@ def test_use_from_which_on_owning_is_cheaper_is_told(layer: Path, tmp_path: Path
     )
 
 
+def test_a_job_without_progress_has_no_price(layer: Path, tmp_path: Path) -> None:
+    """It was left out without a word."""
+    rare = "jobs: [{name: pretrain, checkpoint_interval: 12 h}]"
+    layer.write_text(f"{LAYER}reliability: {{node_failures_per_1000_days: 1000, {rare}}}\n")
+    ended = run_here(tmp_path, "cost", str(FIXTURE), "--layer", str(layer), "--compare")
+    assert "  USD per T tokens of 'pretrain': none, the job makes no progress\n" in ended.out
+    assert prices(layer, tmp_path)["dollars"] == {}
+
+
 def test_a_price_that_is_not_known_is_left_out(layer: Path, tmp_path: Path) -> None:
     layer.write_text(LAYER.replace(", qm9700: 30_000 USD", ""))
     ended = run_here(tmp_path, "cost", str(FIXTURE), "--layer", str(layer), "--compare")
