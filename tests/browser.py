@@ -33,6 +33,7 @@ _ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
     "--hide-scrollbars",
+    "--force-prefers-reduced-motion",  # a busy browser without a screen drops smooth scrolling
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",

@@ -9,7 +9,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from rackwright.model.quantities import format_quantity
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.resources import bundled
-from rackwright_lab.system import wait_for
 
 pytestmark = [
     pytest.mark.e2e,
@@ -128,7 +126,7 @@ def test_a_finding_marks_its_racks_and_leads_back(shown: Shown) -> None:
         "(() => { const r = document.querySelector('.cell.chosen').getBoundingClientRect();"
         " return r.top >= 0 && r.bottom <= innerHeight; })()"
     )
-    assert wait_for(partial(tab.ask, in_sight), 60, 0.1), "a busy browser scrolls later"
+    assert tab.ask(in_sight)
     assert tab.text(".facts strong") in marked
     tab.click(".facts li.blocks .go")
     assert tab.count(".cell.chosen") == 0
