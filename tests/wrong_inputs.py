@@ -380,7 +380,7 @@ CASES: tuple[tuple[str, str], ...] = (
     ('apiVersion: rackwright/v1', 'version: 1'),
     ('apiVersion: rackwright/v1', 'api_version: rackwright/v1'),
     ('name: hall-1', 'name: 1'),
-    ('name: hall-1', 'name: hall_1'),
+    ('name: hall-1', 'name: hall 1'),
     ('name: hall-1', 'hall: hall-1'),
     ('name: dgx,', 'name: dgx_h200,'),
     ('name: dgx,', 'name: [a],'),
