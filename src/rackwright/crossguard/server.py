@@ -160,21 +160,16 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Return the findings about several resources together, which a preview has before any is created."""
         response = analyzer_pb2.AnalyzeResponse()
+        types = {one for rule in self._rules if rule.check_together for one in rule.types}
         groups = SecurityGroups(request.resources)
+        declared = [self._declared(one, groups) for one in request.resources if one.type in types]
         for rule in self._rules:
             level = self._effective(rule.id, _level(rule))
             if rule.check_together is None or level == analyzer_pb2.DISABLED:
                 continue
             resources = [
-                DeclaredResource(
-                    one.type,
-                    one.urn,
-                    one.name,
-                    # Outputs of a group may still have rules that AWS had before this update.
-                    inputs := self._inputs.get(one.urn, decode(one.properties)),
-                    group=groups.group_of(one, inputs),
-                )
-                for one in request.resources
+                one
+                for one in declared
                 if one.type in rule.types and (rule.id, one.urn) not in self._violating
             ]
             try:
@@ -187,6 +182,20 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 mandatory = analyzer_pb2.MANDATORY
                 response.diagnostics.append(self._diagnostic(rule.id, "", text, mandatory))
         return response
+
+    def _declared(self, resource: Any, groups: SecurityGroups) -> DeclaredResource:
+        """Return a resource of ``AnalyzeStack`` as its program declares it, with its security group."""
+        # Outputs of a group may still have rules that AWS had before this update.
+        inputs = self._inputs.get(resource.urn)
+        if inputs is None:
+            inputs = decode(resource.properties)
+        return DeclaredResource(
+            resource.type,
+            resource.urn,
+            resource.name,
+            inputs,
+            group=groups.group_of(resource, inputs),
+        )
 
     def _defaults(self) -> dict[str, Level]:
         """Return the enforcement of every policy as the pack has it."""

@@ -13,21 +13,9 @@ from openpyxl.utils import get_column_letter
 
 from rackwright.plan.model import Plan
 from rackwright.policy.unknowns import OpenQuestion
-from rackwright.render.bom import bill_of_materials
+from rackwright.render.bom import COLUMNS, bill_of_materials
 from rackwright.render.sheets import QUESTIONS, Cell, Sheet, cell, question_rows, sheets
 
-BILL = (
-    "site",
-    "category",
-    "quantity",
-    "product",
-    "part",
-    "name",
-    "detail",
-    "note",
-    "unit_price_usd",
-    "price_usd",
-)
 ADDRESSES = ("site", "network", "kind", "prefix", "owner", "name", "address", "mac")
 MOST_ROWS = 1_048_576
 """Maximum number of rows of a sheet in spreadsheet programs."""
@@ -39,10 +27,10 @@ _TITLES = {"power": "circuits"}
 def tables(plan: Plan, asked: Sequence[OpenQuestion], site: str | None = None) -> list[Sheet]:
     """Return the sheets of a workbook for all bare-metal sites, or for one of them."""
     bill = (
-        tuple(getattr(line, column) for column in BILL) for line in bill_of_materials(plan, site)
+        tuple(getattr(line, column) for column in COLUMNS) for line in bill_of_materials(plan, site)
     )
     return [
-        Sheet("bill of materials", BILL, bill),
+        Sheet("bill of materials", COLUMNS, bill),
         *(
             Sheet(_TITLES.get(Path(one.name).stem, Path(one.name).stem), one.columns, one.rows)
             for one in sheets(plan, site)

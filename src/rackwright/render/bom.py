@@ -33,6 +33,11 @@ INCLUDED = "included in the device"
 QUANTILE = 0.99
 """Share of the time in which spare hosts are enough."""
 
+COLUMNS = (
+    "site", "category", "quantity", "product", "part", "name", "detail", "note", "unit_price_usd", "price_usd",
+)  # fmt: skip
+"""Attributes of an article in the order of a table."""
+
 Category = Literal[
     "rack", "node", "switch", "pdu", "shelf", "cdu", "manifold", "door", "fluid", "power supply",
     "transceiver", "cable", "power source", "air handler", "plant", "spare",

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.catalog.team import catalogue_for
     from rackwright.harmless import json_text
     from rackwright.plan.load import load_plan
-    from rackwright.render.bom import bill_of_materials, to_document
+    from rackwright.render.bom import COLUMNS, bill_of_materials, to_document
     from rackwright.streams import show
 
     if arguments.isolated:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         text = json_text(to_document(plan.name, lines))
         return _write(text, arguments.output)
     else:
-        rows = [_HEAD, *(_cells(line, str(line.quantity)) for line in lines)]
+        rows = [COLUMNS, *(_cells(line, str(line.quantity)) for line in lines)]
     if form == "json":
         head, *cells = rows
         text = json_text([dict(zip(head, row, strict=True)) for row in cells])
@@ -117,18 +117,6 @@ def _form(arguments: argparse.Namespace) -> str:
 
 
 _FORMS = ("text", "json", "csv")
-_HEAD = (
-    "site",
-    "category",
-    "quantity",
-    "product",
-    "part",
-    "name",
-    "detail",
-    "note",
-    "unit_price_usd",
-    "price_usd",
-)
 
 
 def _cells(line: Article, quantity: str) -> tuple[str, ...]:

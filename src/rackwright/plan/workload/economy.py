@@ -96,9 +96,7 @@ def token_prices(
     )
     for found in predictions:
         a_day, placement = found.a_day, found.placement
-        if found.workload.site != comparison.site or placement is None:
-            continue
-        if a_day is None:
+        if found.workload.site != comparison.site or a_day is None or placement is None:
             continue
         if not a_day.low:
             yield TokenPrice(found.workload.name, demand.use, {}, {}, {})

@@ -26,7 +26,7 @@ FIXTURES = builtin_pack() / "fixtures"
 MIB = 2**20
 SLOW = {"servers": "dgx", "count": 2, "target_read": "1 GB/s", "server_read": "1 GB/s"}
 SEQUENCES = 512
-"""Of a step of the fixture."""
+"""Sequences that the workload of the fixture trains on in one step."""
 
 
 def system(name: str = "data", **more: Any) -> dict[str, Any]:
