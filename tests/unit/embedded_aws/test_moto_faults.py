@@ -142,6 +142,17 @@ def test_an_instance_is_protected_from_termination_from_its_launch(protected: bo
     assert ended["InstanceId"] == identity
 
 
+def test_an_instance_with_an_interface_of_its_own_is_terminated_twice() -> None:
+    ec2 = _client("ec2")
+    _, subnet = _subnet(ec2)
+    nic = {"DeviceIndex": 0, "SubnetId": subnet, "DeleteOnTermination": True}
+    one = ec2.run_instances(ImageId=IMAGE, MinCount=1, MaxCount=1, NetworkInterfaces=[nic])
+    ids = [one["Instances"][0]["InstanceId"]]
+    assert ec2.terminate_instances(InstanceIds=ids)["TerminatingInstances"]
+    (again,) = ec2.terminate_instances(InstanceIds=ids)["TerminatingInstances"]
+    assert again["PreviousState"]["Name"] == "terminated"
+
+
 def test_a_group_that_is_too_large_ends_instances_once_they_are_protected_no_longer() -> None:
     ec2, scaling = _client("ec2"), _client("autoscaling")
     _, subnet = _subnet(ec2)

@@ -3,12 +3,13 @@
 moto 5.2.5 gives an instance one interface per device index, so that the 32 EFA cards of a p5
 fold into one, and lets an Auto Scaling group forget the template's interfaces, disks, metadata
 options, placement and instance profile. It launches nothing by the second version of a template
-that has user data, and walks all tags of the account for those of one instance. ``install`` fixes
-that in moto's own classes.
+that has user data, refuses to terminate an instance twice, and walks all tags of the account for
+those of one instance. ``install`` fixes that in moto's own classes.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from moto.autoscaling import models as autoscaling
@@ -36,7 +37,22 @@ def install() -> None:
     _patch_versions()
     _patch_run_instances()
     _patch_autoscaling()
+    _patch_second_termination()
     _patch_tags()
+
+
+def _patch_second_termination() -> None:
+    """Each termination of an instance succeeds (Amazon EC2 API Reference, TerminateInstances: it is idempotent).
+
+    moto deletes the interfaces again, and no longer finds them. The second request is that of a program whose first
+    one was killed before it had the answer.
+    """
+    first = Instance.terminate
+
+    def terminate(self: Any) -> Any:
+        return copy.copy(self._state) if self._state.name == "terminated" else first(self)
+
+    put(Instance, terminate=terminate)
 
 
 def _patch_tags() -> None:
