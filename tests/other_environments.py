@@ -142,7 +142,7 @@ def _words() -> list[str]:
     paths = list(read_portable())
     if "whole" in sys.argv[2:]:
         paths = [path for suite in read_suites() if suite.always for path in suite.paths]
-    options = ("-n2", "--dist", "loadgroup", "-q", "-p", "no:cacheprovider")
+    options = ("-n2", "--dist", "loadfile", "-q", "-p", "no:cacheprovider")
     return [*options, "-m", "not e2e and not bench", *paths]
 
 

@@ -9,11 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pytest
-
-ONE_WORKER = pytest.mark.xdist_group("parsed")
-"""Mark of a test that looks at many files, so that one worker alone parses them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Module:

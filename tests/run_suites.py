@@ -40,8 +40,10 @@ WAITING_WORKERS = 4
 """Workers for journeys and for all suites together: most of their time they wait for boots, timers and daemons."""
 SLOWEST = "--durations=25"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
-UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", SLOWEST, "-m", "not e2e and not bench and not soak")
-REAL = ("--dist", "loadfile", "--no-loadscope-reorder", SLOWEST, "-m", "e2e and not soak")
+# What a fixture of a module makes is made by one worker. pytest 9.2 with pytest-xdist 3.8 ignores xdist_group.
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
+UNIT = (f"-n{WORKERS}", *BY_FILE, SLOWEST, "-m", "not e2e and not bench and not soak")
+REAL = (*BY_FILE, SLOWEST, "-m", "e2e and not soak")
 MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
 SOAK = (f"-n{WORKERS}", "-m", "soak")
 BENCH = ("-m", "bench and not soak", "-s")

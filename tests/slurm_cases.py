@@ -36,7 +36,6 @@ LARGE = "large"
 RELEASES_MARKS = [
     pytest.mark.e2e,
     pytest.mark.timeout(2400),
-    pytest.mark.xdist_group("slurm-releases"),
     pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root"),
     pytest.mark.skipif(shutil.which("debootstrap") is None, reason="not installed: debootstrap"),
 ]

@@ -43,7 +43,6 @@ from slurm_machines import SlurmMachine, slurm_machines, wait_for
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(3600),
-    pytest.mark.xdist_group("slurm-releases"),
     pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root"),
     pytest.mark.skipif(shutil.which("debootstrap") is None, reason="not installed: debootstrap"),
 ]

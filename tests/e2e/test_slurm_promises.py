@@ -28,7 +28,6 @@ from slurm_machines import SlurmMachine, slurm_machines, wait_for, with_placed_j
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(1800),
-    pytest.mark.xdist_group("slurm-releases"),
     pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root"),
     pytest.mark.skipif(shutil.which("debootstrap") is None, reason="not installed: debootstrap"),
 ]

@@ -51,7 +51,6 @@ Measured = Callable[[str], None]
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.xdist_group("slurmctld"),
     pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root"),
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
 ]

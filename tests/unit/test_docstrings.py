@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsed import ONE_WORKER, parsed, parsed_below
+from parsed import parsed, parsed_below
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
@@ -36,7 +36,6 @@ def raised(node: ast.AST) -> Iterator[str]:
         yield from raised(part)
 
 
-@ONE_WORKER
 def test_what_a_public_function_raises_is_in_its_docstring() -> None:
     silent, seen = [], 0
     for module in parsed_below(PACKAGE):
@@ -52,7 +51,6 @@ def test_what_a_public_function_raises_is_in_its_docstring() -> None:
     assert silent == []
 
 
-@ONE_WORKER
 def test_each_number_with_a_name_says_what_it_is() -> None:
     """Its unit and its source, in the text below it or in a comment."""
     silent, seen = [], 0
@@ -112,7 +110,6 @@ def openers(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.body[0].lineno, text.partition("\n")[0]
 
 
-@ONE_WORKER
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     found = [
         f"{name}:{line}: {text}"
@@ -123,7 +120,6 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert found == []
 
 
-@ONE_WORKER
 def test_words_that_nobody_else_uses_are_gone_from_the_code() -> None:
     found = [
         f"{name}:{number}: {line.strip()}"

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from parsed import ONE_WORKER, parsed_below
+from parsed import parsed_below
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
@@ -56,7 +56,6 @@ def test_words_that_only_we_understood_are_gone() -> None:
     assert found == []
 
 
-@ONE_WORKER
 def test_no_two_classes_have_one_name() -> None:
     places: dict[str, list[str]] = {}
     for module in parsed_below(PACKAGE):

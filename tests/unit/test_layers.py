@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsed import ONE_WORKER, parsed, parsed_below
+from parsed import parsed, parsed_below
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/rackwright"
@@ -90,7 +90,6 @@ def test_modules_of_the_contracts_exist() -> None:
         assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
-@ONE_WORKER
 def test_imports_by_name_obey_the_layers() -> None:
     """import-linter does not see it."""
     rank = {name: number for number, layer in enumerate(LAYERS) for name in layer}
@@ -128,7 +127,6 @@ FACES = {"rackwright.api"}
 """Modules that give names of other modules, for those who import from them."""
 
 
-@ONE_WORKER
 def test_rules_import_words_records_and_arithmetic_alone() -> None:
     files = [path for path in (ROOT / "policies").glob("*/*.py") if "__pycache__" not in path.parts]
     assert len(files) > 80
@@ -155,7 +153,6 @@ def _defined(tree: ast.Module) -> set[str]:
     }
 
 
-@ONE_WORKER
 def test_every_name_is_imported_from_where_it_is_defined() -> None:
     """A name with two homes is looked for in both; only the faces of packages give names of others."""
     seen, second = 0, []
@@ -183,7 +180,6 @@ def test_the_only_other_file_of_the_pack_starts_the_analyzer() -> None:
     assert imported == {"rackwright.crossguard.server"}
 
 
-@ONE_WORKER
 def test_consumers_read_values_from_the_plan() -> None:
     """Numbers are worked out in the plan: ``plan.blueprint`` and ``site.spec`` are its own matter."""
     readers: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import rackwright
-from parsed import ONE_WORKER, parsed_below
+from parsed import parsed_below
 
 PACKAGE = Path(rackwright.__file__).parent
 
@@ -24,7 +24,6 @@ def modules_run(tree: ast.Module) -> Iterator[tuple[int, bool]]:
                 yield node.lineno, "-P" in words[: words.index("-m")]
 
 
-@ONE_WORKER
 def test_every_module_that_is_run_is_run_without_the_working_directory() -> None:
     found = {
         f"{module.path.relative_to(PACKAGE)}:{line}": safe

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import run_suites
-from parsed import ONE_WORKER, parsed_below
+from parsed import parsed_below
 from run_suites import Outcome, Pytest
 from suites import (
     ROOT,
@@ -55,7 +55,6 @@ def names_in(tree: ast.AST) -> set[str]:
     return variables | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
-@ONE_WORKER
 def test_property_tests_run_with_many_examples() -> None:
     """The calculator's 5,000 sites were run by no tier: none of its tests had a mark."""
     files = parsed_below(ROOT / "tests", "test_*.py")
@@ -336,7 +335,6 @@ def test_a_suite_of_soak_is_in_no_other_tier(monkeypatch: pytest.MonkeyPatch) ->
     assert all("pytest.mark.soak(" in (ROOT / path).read_text("utf-8") for path in files)
 
 
-@ONE_WORKER
 def test_soak_tests_state_their_reason() -> None:
     """A test that fails and passes at one revision is fixed that day, or goes there with its reason."""
     calls = [
@@ -349,7 +347,6 @@ def test_soak_tests_state_their_reason() -> None:
     assert [path for path, call in calls if [one.arg for one in call.keywords] != ["reason"]] == []
 
 
-@ONE_WORKER
 def test_nothing_but_soak_draws_a_seed() -> None:
     """The gate did, for killed runs, and was red by chance."""
     drawing = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from parsed import ONE_WORKER, parsed_below
+from parsed import parsed_below
 
 TESTS = Path(__file__).parents[1]
 KEEP_LENGTH = {"enumerate", "list", "reversed", "set", "sorted", "tuple"}
@@ -136,7 +136,6 @@ def hollow(tree: ast.Module) -> list[str]:
     ]
 
 
-@ONE_WORKER
 def test_every_test_comes_to_an_assertion() -> None:
     found = {one.path: hollow(one.tree) for one in parsed_below(TESTS, "test_*.py")}
     assert len(found) > 100
