@@ -42,7 +42,7 @@ def install() -> None:
 
 
 def _patch_second_termination() -> None:
-    """Each termination of an instance succeeds (Amazon EC2 API Reference, TerminateInstances: it is idempotent).
+    """Let a second termination succeed (Amazon EC2 API Reference, TerminateInstances: it is idempotent).
 
     moto deletes the interfaces again, and no longer finds them. The second request is that of a program whose first
     one was killed before it had the answer.
