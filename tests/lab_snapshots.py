@@ -35,11 +35,14 @@ from rackwright_lab.system import run, wait_for
 
 ROOT = Path(__file__).parents[1]
 CODE = (
-    Path(__file__), ROOT / "tests/lab_support.py", ROOT / "roles", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
+    Path(__file__), ROOT / "tests/lab_support.py", ROOT / "src/ansible_collections", ROOT / "stacks/baremetal",
     ROOT / "src/rackwright/cli/commands/configure.py", ROOT / "src/rackwright/ansible_runs",
     *sorted((ROOT / "src/rackwright_lab").glob("*.py")), ROOT / "src/rackwright_lab/mock_packages",
 )  # fmt: skip
-"""What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
+"""What boots and configures hosts. What reads a blueprint is in the key by what it makes of it, and of roles those
+that were played: which they are follows from the rest of the key and from themselves."""
+PLAYED = "RACKWRIGHT_PLAYED_ROLES"
+"""Names a file to which ``callbacks/played_roles.py`` adds the roles that it sees."""
 
 PROGRAMS = ("ansible-core", "ansible-runner")
 NEWEST, UNUSED_S = 2, 2 * 3600
@@ -77,7 +80,7 @@ class Snapshot(ABC):
 
     @abstractmethod
     def settings(self, scratch: Path) -> object:
-        """What decides how it comes out, besides hosts and all code of roles; ``scratch`` is empty."""
+        """What decides how it comes out, besides hosts and code; ``scratch`` is empty."""
 
     @abstractmethod
     def configure(self, machines: Machines) -> None:
@@ -87,10 +90,10 @@ class Snapshot(ABC):
         """The folder of what the hosts start from; it is made by whoever is the first to need it."""
         base = make_base(print)
         recipe = self.recipe(base, make_repository(base, print))
-        return keep(cache_folder(), self.name, recipe_key(recipe), self.make)
+        return keep(cache_folder(), self.name, recipe_key(recipe), self.make, key_of_roles)
 
     def recipe(self, base: Path, repository: Path) -> list[object]:
-        """All that decides how it comes out."""
+        """All that decides how it comes out, but roles."""
         with TemporaryDirectory() as scratch:
             settings = self.settings(Path(scratch))
         return [
@@ -110,7 +113,12 @@ class Snapshot(ABC):
         clear(folder)
         state.mkdir(parents=True, mode=0o700)
         folder.chmod(0o700)
-        with some_machines(state, self.name, self.network, self.hosts) as machines:
+        (folder / "roles").touch()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            some_machines(state, self.name, self.network, self.hosts) as machines,
+        ):
+            patch.setenv(PLAYED, str(folder / "roles"))
             self.configure(machines)
             freeze(machines, folder)
         for found in (path for pattern in self.files for path in state.glob(pattern)):
@@ -198,25 +206,43 @@ def freeze(machines: Machines, folder: Path) -> None:
     run("cp", "--archive", hosts[0].shared, folder)
 
 
-def keep(root: Path, name: str, key: str, make: Callable[[Path], None]) -> Path:
+def keep(
+    root: Path,
+    name: str,
+    key: str,
+    make: Callable[[Path], None],
+    rest: Callable[[Path], str] = lambda made: "",
+) -> Path:
     """The folder in ``root`` that ``make`` has filled for ``name`` and ``key``; older ones may go.
 
     Who needs it meanwhile waits. ``make`` is given a path where an earlier call may have been killed.
+    ``rest`` gives the part of the key that is known from what was made.
     """
     stem = f"configured-{name}"
-    folder = root / f"{stem}-{key}"
+    unfinished = root / f"{stem}.new"
+
+    def named(made: Path) -> Path:
+        return root / f"{stem}-{key}{rest(made)}"
+
     with turn(root / f"{stem}.lock"):
-        if not folder.is_dir():
-            unfinished = root / f"{stem}.new"
+        made = (path for path in root.glob(f"{stem}-{key}*") if path == named(path))
+        folder = next(made, None)
+        if folder is None:
             make(unfinished)
             os.sync()  # a machine that goes down leaves all of it or nothing
-            unfinished.rename(folder)
+            folder = unfinished.rename(named(unfinished))
         os.utime(folder)
         used = {path: path.stat().st_mtime for path in root.glob(f"{stem}-*")}
         for path in sorted(used, key=used.__getitem__)[:-NEWEST]:
             if used[path] < time.time() - UNUSED_S:
                 shutil.rmtree(path)
     return folder
+
+
+def key_of_roles(made: Path, roles: Path = ROOT / "roles") -> str:
+    """The part of the key for the roles that were played when ``made`` was: as they are now."""
+    played = sorted(set((made / "roles").read_text().split()))
+    return f"-{recipe_key(digests(roles / name for name in played))}"
 
 
 def digests(sources: Iterable[Path]) -> list[list[str]]:

@@ -50,7 +50,7 @@ def test_hosts_start_as_they_were_left_with_keys_and_addresses_of_their_own(
     assert not any(isinstance(one, Process) and one.alive for one in supervisors)
     assert MAKING not in run("ip", "netns")
     assert str(tmp_path) not in Path("/proc/mounts").read_text()
-    assert sorted(path.name for path in made.iterdir()) == ["files", "hosts", "shared"]
+    assert sorted(path.name for path in made.iterdir()) == ["files", "hosts", "roles", "shared"]
     assert (made / "files/secrets/key").read_text() == "of the cluster"
     assert (made / "files/secrets").stat().st_mode & 0o777 == 0o700
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lab_snapshots import CODE, NEWEST, SLURM, UNUSED_S, Snapshot, digests, keep
+from lab_snapshots import (
+    CODE,
+    NEWEST,
+    PLAYED,
+    SLURM,
+    UNUSED_S,
+    Snapshot,
+    digests,
+    keep,
+    key_of_roles,
+)
 from rackwright_lab.base import recipe_key
 from rackwright_lab.lab import HostSpec
+from role_cases import play_cases
 
 
 class Maker:
@@ -90,11 +103,53 @@ def test_every_file_is_in_the_key_and_compiled_ones_are_not(tmp_path: Path) -> N
 def test_configuration_of_hosts_is_part_of_the_key() -> None:
     names = {path for path, _ in digests(CODE)}
     for name in (
-        "roles/munge/tasks/install.yml", "baremetal/playbooks/site.yml", "ansible_runs/run.py",
+        "baremetal/playbooks/site.yml", "ansible_runs/run.py",
         "kept.py", "mock_packages/gpu.py", "lab_snapshots.py", "lab_support.py",
         "ansible_collections/rackwright/cluster/plugins/modules/probe.py",
     ):  # fmt: skip
         assert name in names
+
+
+def test_roles_that_were_played_are_part_of_the_key_and_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles = tmp_path / "roles"
+    for name, handler in (("direct", "told"), ("included", ""), ("skipped", "")):
+        for part in ("tasks", "handlers"):
+            (roles / name / part).mkdir(parents=True)
+        task = {"ansible.builtin.command": "true", **({"notify": handler} if handler else {})}
+        (roles / name / "tasks/main.yml").write_text(json.dumps([task]))
+    monkeypatch.setenv(PLAYED, str(tmp_path / "played"))
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        tasks = [
+            {"ansible.builtin.import_role": {"name": "direct"}},
+            {"ansible.builtin.include_role": {"name": "included"}},
+            {"ansible.builtin.include_role": {"name": "skipped"}, "when": False},
+        ]
+        handler = [{"name": "told", "ansible.builtin.command": "true"}]
+        (roles / "direct/handlers/main.yml").write_text(json.dumps(handler))
+        assert "failed=0" in play_cases(tmp_path, {"host": {}}, tasks, roles=roles)
+        (tmp_path / "played").rename(folder / "roles")
+        calls.append(folder)
+
+    def kept() -> Path:
+        return keep(tmp_path, "slurm", "1", make, partial(key_of_roles, roles=roles))
+
+    calls: list[Path] = []
+    first = kept()
+    assert (first / "roles").read_text().split() == ["direct", "included"]
+    (roles / "skipped/tasks/main.yml").write_text("[]")
+    assert kept() == first
+    assert len(calls) == 1
+    included = roles / "included/tasks/main.yml"
+    text = included.read_text()
+    included.write_text(text + "\n")
+    assert kept() != first
+    included.write_text(text)
+    assert kept() == first
+    assert len(calls) == 2
 
 
 def test_base_packages_hosts_and_what_the_blueprint_gives_are_in_the_key() -> None:
