@@ -1,6 +1,6 @@
 """Make what whole suites start from, so that the next run finds it: `python tests/keep_clusters.py`.
 
-Each is kept under a key of the code that makes it, and a change of a role makes another one. Nothing is made twice.
+Each is kept under a key of the code that makes it, and a change of a role that is played makes another one. Nothing is made twice.
 """
 
 from __future__ import annotations

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,7 +125,7 @@ def test_roles_that_were_played_are_part_of_the_key_and_others_are_not(
 
     def make(folder: Path) -> None:
         folder.mkdir()
-        tasks = [
+        tasks: list[Mapping[str, Any]] = [
             {"ansible.builtin.import_role": {"name": "direct"}},
             {"ansible.builtin.include_role": {"name": "included"}},
             {"ansible.builtin.include_role": {"name": "skipped"}, "when": False},
