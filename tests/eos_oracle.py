@@ -181,12 +181,11 @@ def structured(switch: SwitchConfig) -> dict[str, Any]:
     }
 
 
-def install(folder: Path) -> Path:
-    """Install PyAVD into an environment of its own, and return its Python."""
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    pip = [str(folder / "bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, f"pyavd=={VERSION}"], check=True, timeout=900)
-    return folder / "bin/python"
+def python() -> Path:
+    """Return the Python of an environment that has PyAVD, made once and kept."""
+    from metal_machines import environment  # which that environment does not find
+
+    return environment((f"pyavd=={VERSION}",)) / "python"
 
 
 def rendered_by_avd(python: Path, switch: SwitchConfig, scratch: Path) -> str:

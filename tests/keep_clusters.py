@@ -5,10 +5,12 @@ Each is kept under a key of the code that makes it, and a change of a role that 
 
 from __future__ import annotations
 
+import eos_oracle
 import metal_machines
 import netbox_machine
 import npm_tools
 import openadr_machine
+import simhall_hall
 import slurm_releases
 from e2e.test_containers import CLUSTER as CONTAINERS
 from instances import make_disks
@@ -29,6 +31,9 @@ def main() -> None:
     print(netbox_machine.root_of())
     print(openadr_machine.environment())
     print(metal_machines.environment(metal_machines.IRONIC))
+    print(eos_oracle.python())
+    if (python := simhall_hall.newer_python()) is not None:
+        print(simhall_hall.command(python))
     for suite in ("bookworm", "trixie"):
         print(slurm_releases.root_of(suite))
     for lock in sorted(ROOT.glob("tests/*/package-lock.json")):

@@ -109,18 +109,22 @@ def _answer(root: Path, folder: Path) -> None:
         daemon.terminate()
 
 
-def speaks_often(lldpcli: Callable[..., str]) -> bool:
+def speaks_often(lldpcli: Callable[..., str], hold: int = 100) -> bool:
     """Have a daemon speak each second; return True once it does.
 
     A daemon that has just started may forget what it is told, and stay silent until it is told to resume.
+
+    Args:
+        lldpcli: asks the daemon.
+        hold: seconds without a word after which its neighbours forget it.
     """
-    for setting in ("tx-hold 100", "tx-interval 1", "portidsubtype ifname"):
+    for setting in (f"tx-hold {hold}", "tx-interval 1", "portidsubtype ifname"):
         lldpcli("configure", "lldp", *setting.split())
     lldpcli("resume")
     shown = lldpcli("show", "configuration")
     return all(
         re.search(rf"Transmit {word}: {number}\b", shown)
-        for word, number in (("delay", 1), ("hold", 100))
+        for word, number in (("delay", 1), ("hold", hold))
     )
 
 

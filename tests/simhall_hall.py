@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from metal_machines import environment
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout
 
@@ -32,11 +33,9 @@ def newer_python() -> str | None:
     return None
 
 
-def install(folder: Path, python: str) -> Path:
-    """Install simhall into an environment of its own, and return its command."""
-    subprocess.run([python, "-m", "venv", folder], check=True)
-    subprocess.run([folder / "bin/pip", "install", "--quiet", RELEASE], check=True, timeout=600)
-    return folder / "bin/simhall"
+def command(python: str) -> Path:
+    """Return the command of simhall, in an environment of ``python`` that is made once and kept."""
+    return environment((RELEASE,), python) / "simhall"
 
 
 def hall_of(layout: Layout, vendor: str, faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,9 @@ from lldp_hall import speaks_often
 WITHIN_S = 240
 """Time in which sessions, neighbours and routes are there, also on a busy machine."""
 
+HOLD_S = 30
+"""Time after which a device forgets a neighbour that was plugged out: lldpd keeps it although its port is gone."""
+
 Cable = tuple[str, str, str, str]
 """A device with its port, and the device at the other end with its port."""
 
@@ -103,6 +106,10 @@ class _Hall:
             (self.root / place).mkdir(exist_ok=True)
         _run("mount", "-t", "tmpfs", "tmpfs", str(self.root / "run"))
         (self.root / "run/lldpd").mkdir()
+        # lldpd asks for its own name first: a host with a gateway waits 5 s for a server that is not there.
+        names = self.root / "etc/resolv.conf"
+        names.unlink(missing_ok=True)
+        names.touch()
         for device in self.devices:
             _run("ip", "netns", "add", device)
         self.plug(self.cables)
@@ -134,7 +141,8 @@ class _Hall:
         for name in self.devices:
             _wait((self.root / f"run/{name}.socket").exists, f"lldpd of {name} does not start")
         for name in self.devices:
-            _wait(partial(speaks_often, partial(self.lldp, name)), f"lldpd of {name} is silent")
+            told = partial(speaks_often, partial(self.lldp, name), HOLD_S)
+            _wait(told, f"lldpd of {name} is silent")
         for name, files in self.files.items():
             for line in (files / "lldpd.conf").read_text().splitlines():
                 if not line.startswith("#"):
@@ -245,7 +253,14 @@ def _answer(root: Path, folder: Path) -> None:
     )
     leaf, lost = hall.told["leaf"], hall.told["lost"]
     wanted = set(hall.told["prefixes"])
-    _wait(lambda: wanted <= set(hall.routes(leaf)), f"{leaf} lacks routes")
+    paths = hall.planned(leaf)
+
+    def is_whole() -> bool:
+        """Sessions are up before the kernel has the second path."""
+        routes = hall.routes(leaf)
+        return all(len(routes.get(prefix, ())) == paths for prefix in wanted)
+
+    _wait(is_whole, f"{leaf} lacks routes")
     _wait(lambda: hall.reached() == len(hall.hosts) - 1, "hosts do not reach each other")
     before, reached = hall.routes(leaf), hall.reached()
     sessions = {name: hall.sessions(name) for name in hall.files}

@@ -96,11 +96,11 @@ def test_lldpd_of_debian_tells_a_perfect_fabric_and_its_faults(root: Path, tmp_p
 
 
 @pytest.fixture(scope="module")
-def simhall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def simhall() -> Path:
     python = simhall_hall.newer_python()
     if python is None:
         pytest.skip("simhall needs Python 3.12")
-    return simhall_hall.install(tmp_path_factory.mktemp("simhall") / "venv", python)
+    return simhall_hall.command(python)
 
 
 def one_tier() -> Layout:

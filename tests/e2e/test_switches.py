@@ -143,7 +143,7 @@ def test_forty_switches_born_from_their_files(root: Path, tmp_path: Path) -> Non
 
 
 def test_eos_has_the_lines_that_aristas_own_renderer_writes(tmp_path: Path) -> None:
-    python = eos_oracle.install(tmp_path / "avd")
+    python = eos_oracle.python()
     switches = switches_of(tmp_path, for_system("eos"))
     for name in ("compute-leaf-02", "compute-spine-01"):
         theirs = eos_oracle.places(eos_oracle.rendered_by_avd(python, switches[name], tmp_path))

@@ -310,12 +310,20 @@ def _run_engine(
             )
         elif action == "up":
             done = stack.up(
-                on_event=progress, on_output=quiet, on_error=quiet, plan=options.plan_of(kind)
+                on_event=progress,
+                on_output=quiet,
+                on_error=quiet,
+                plan=options.plan_of(kind),
+                show_secrets=False,  # of a summary that no one reads
             )
             outputs = _plain(done.outputs)
         else:
             stack.destroy(
-                exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet
+                exclude_protected=True,
+                on_event=progress,
+                on_output=quiet,
+                on_error=quiet,
+                show_secrets=False,
             )
     if action == "preview" and options.plans:
         save_encryption(stack, options.plans / f"{kind}.settings.json")
@@ -347,7 +355,7 @@ def open_stack(
     """
     from pulumi import automation
 
-    from rackwright.provision.tools.automation import automation_command
+    from rackwright.provision.tools.automation import make_workspace
     from rackwright.provision.tools.environment import pulumi_environment
     from rackwright.provision.tools.find import find_pulumi
 
@@ -361,6 +369,7 @@ def open_stack(
     settings = automation.ProjectSettings(
         name=kind,
         runtime="python",
+        main=str(Path.cwd()),
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
     provider = target.secrets_provider
@@ -379,22 +388,21 @@ def open_stack(
     config["aws:region"] = site.region
     if site.account is not None and target.name == "aws":
         config["aws:allowedAccountIds"] = [site.account]
-    opener = automation.create_or_select_stack if create else automation.select_stack
+    opener = automation.Stack.create_or_select if create else automation.Stack.select
     with TemporaryDirectory(prefix="rackwright-stack-") as folder:
         # As JSON, which is YAML: the SDK's record of settings knows no environments, lists or mappings.
         Path(folder, f"Pulumi.{site.stack}.yaml").write_text(
             json.dumps(settled, default=str), "utf-8"
         )
-        options = automation.LocalWorkspaceOptions(
+        workspace = make_workspace(
+            tool,
             work_dir=folder,
+            program=_program(site, kind),
             project_settings=settings,
-            pulumi_command=automation_command(tool),
             env_vars={**pulumi_environment(tool), **target.environment},
             secrets_provider=provider,
         )
-        yield opener(
-            stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options
-        )
+        yield opener(site.stack, workspace)
 
 
 def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 
 from rackwright.errors import ExternalToolError
 from rackwright.provision.tools import gobuild, process
-from rackwright.provision.tools.automation import automation_command
+from rackwright.provision.tools.automation import automation_command, make_workspace
 from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import (
     PulumiTool,
@@ -453,6 +453,20 @@ class TestAutomation:
         given = {} if file is None else {"PULUMI_CONFIG_PASSPHRASE_FILE": file}
         done = command.run(["whoami"], cwd=str(tmp_path), additional_env=given)
         assert done.stdout == seen
+
+    def test_values_of_secret_outputs_are_not_asked_for(self, tmp_path: Path) -> None:
+        told = '{"vpc_id": "vpc-1", "key": "[secret]"}'
+        path = script(tmp_path / "pulumi", f"#!/bin/sh\necho \"$@\" >> calls\necho '{told}'\n")
+        workspace = make_workspace(
+            PulumiTool(path, "3.259.0", "PATH", None), work_dir=str(tmp_path)
+        )
+        outputs = workspace.stack_outputs("life-cloud")
+        assert {name: (one.value, one.secret) for name, one in outputs.items()} == {
+            "vpc_id": ("vpc-1", False),
+            "key": ("[secret]", True),
+        }
+        calls = (tmp_path / "calls").read_text("utf-8").splitlines()
+        assert calls == ["--non-interactive stack output --json --stack life-cloud"]
 
 
 def wait_until(reached: Callable[[], bool]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from rackwright.errors import UsageError
@@ -18,7 +19,6 @@ def make_client(target: Target, service: str, region: str) -> Any:
     On AWS the credentials are those that the Pulumi provider has: of the role that a job has taken, or
     those that boto3 finds.
     """
-    import boto3
     from botocore.config import Config
 
     retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
@@ -26,11 +26,10 @@ def make_client(target: Target, service: str, region: str) -> Any:
         made = _session(target).client(service, region_name=region, config=Config(retries=retries))
     else:
         # Real credentials and a proxy's hosts must not meet the embedded AWS.
-        made = boto3.session.Session(
+        made = _session(target).client(
+            service,
             aws_access_key_id=target.environment["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=target.environment["AWS_SECRET_ACCESS_KEY"],
-        ).client(
-            service,
             region_name=region,
             endpoint_url=target.endpoint,
             config=Config(retries=retries, proxies={}),
@@ -42,12 +41,22 @@ def _session(target: Target) -> Any:
     import boto3
     import botocore.session
 
-    if "AWS_CONFIG_FILE" not in target.environment:
-        return boto3.session.Session()
-    own = botocore.session.Session(profile=target.environment["AWS_PROFILE"])
-    own.set_config_variable("config_file", target.environment["AWS_CONFIG_FILE"])
-    own.set_config_variable("credentials_file", target.environment["AWS_SHARED_CREDENTIALS_FILE"])
+    own = botocore.session.Session(profile=target.environment.get("AWS_PROFILE") or None)
+    if "AWS_CONFIG_FILE" in target.environment:
+        own.set_config_variable("config_file", target.environment["AWS_CONFIG_FILE"])
+        own.set_config_variable(
+            "credentials_file", target.environment["AWS_SHARED_CREDENTIALS_FILE"]
+        )
+    own.register_component("data_loader", _loader(own.get_config_variable("data_path")))
     return boto3.session.Session(botocore_session=own)
+
+
+@cache
+def _loader(more_folders: str | None) -> Any:
+    """Return the reader of service descriptions for all sessions; each of their own would read megabytes again."""
+    from botocore.loaders import create_loader
+
+    return create_loader(more_folders)
 
 
 def refuse_other_account(target: Target, region: str, account: str | None) -> None:

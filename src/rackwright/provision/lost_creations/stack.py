@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rackwright.provision.access.record import closed_record
 from rackwright.provision.aws.cloud import Cloud
 from rackwright.provision.lost_creations.checkpoint import read_interrupted, record
 from rackwright.provision.lost_creations.failures import FailedCreations
@@ -37,14 +38,14 @@ def settle_stack(
     Raises:
         ExternalToolError: it cannot be told what became of a creation; the stack is left as it is.
     """
-    deployment = stack.export_stack()
-    content = deployment.deployment or {}
     # AWS refuses most of those itself; of a type that nobody can look for, its answer has to do.
     failed = [one for one in failures.read() if one["type"] in FINDERS]
-    interrupted = read_interrupted(content, failed)
-    if not interrupted:
+    if not read_interrupted(closed_record(stack), failed):
         failures.clear()
         return
+    deployment = stack.export_stack()
+    content = deployment.deployment or {}
+    interrupted = read_interrupted(content, failed)
     settlement = settle(interrupted, cloud, label=label, say=say)
     if settlement.found or interrupted.changes or interrupted.rest:
         deployment.deployment = record(content, settlement.found, interrupted.changes)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from rackwright.provision.backends import PASSPHRASE_FILE, PASSPHRASE_TEXT
 from rackwright.provision.tools.find import PulumiTool
 
 if TYPE_CHECKING:
-    from pulumi.automation import CommandResult, PulumiCommand
+    from pulumi.automation import CommandResult, LocalWorkspace, OutputMap, PulumiCommand
+
+HIDDEN = "[secret]"
+"""Value that the CLI prints instead of a secret output."""
 
 
 def automation_command(tool: PulumiTool) -> PulumiCommand:
@@ -51,6 +55,29 @@ def automation_command(tool: PulumiTool) -> PulumiCommand:
             return result
 
     return Command()
+
+
+def make_workspace(tool: PulumiTool, **options: Any) -> LocalWorkspace:
+    """Return a workspace whose outputs have ``[secret]`` as the values of secrets.
+
+    The API's own asks the CLI a second time for the values, which no caller shows.
+
+    Args:
+        tool: the CLI.
+        options: other arguments of ``LocalWorkspace``.
+    """
+    from pulumi.automation import LocalWorkspace, OutputValue
+
+    class Workspace(LocalWorkspace):
+        def stack_outputs(self, stack_name: str) -> OutputMap:
+            command = ["stack", "output", "--json", "--stack", stack_name]
+            told = self.pulumi_command.run(command, self.work_dir, self.env_vars).stdout
+            return {
+                name: OutputValue(value=value, secret=value == HIDDEN)
+                for name, value in json.loads(told).items()
+            }
+
+    return Workspace(pulumi_command=automation_command(tool), **options)
 
 
 def _inherited(given: Mapping[str, str]) -> dict[str, str]:

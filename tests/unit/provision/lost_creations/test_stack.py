@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -26,8 +27,26 @@ class Recorder:
 
     content: dict[str, Any]
     done: list[tuple[str, Any]] = field(default_factory=list)
+    decrypted: int = 0
+
+    name, work_dir, env_vars = "life-cloud", ".", {"A": "b"}
+
+    @property
+    def workspace(self) -> Recorder:
+        return self
+
+    @property
+    def pulumi_command(self) -> Recorder:
+        return self
+
+    def run(self, words: list[str], cwd: str, env: dict[str, str]) -> automation.CommandResult:
+        """The answer of the CLI, without ``--show-secrets``."""
+        assert (words, cwd, env) == (["stack", "export", "--stack", self.name], ".", {"A": "b"})
+        told = json.dumps({"version": 3, "deployment": self.content})
+        return automation.CommandResult(stdout=told, stderr="", code=0)
 
     def export_stack(self) -> automation.Deployment:
+        self.decrypted += 1
         return automation.Deployment(version=3, deployment=self.content)
 
     def import_stack(self, state: automation.Deployment) -> None:
@@ -55,6 +74,7 @@ def test_a_stack_that_is_settled_is_left_alone(world: World, tmp_path: Path) -> 
     assert settled(stack, world, tmp_path / "notes") == []
     assert settled(Recorder({}), world, tmp_path / "notes") == []
     assert stack.done == []
+    assert stack.decrypted == 0, "to open secrets takes the CLI longer than the rest"
 
 
 def test_found_creation_is_imported_and_read(world: World, tmp_path: Path) -> None:
