@@ -44,7 +44,9 @@ def install() -> None:
         }
         if not wanted:
             return describe(self)
-        found = self.ec2_backend.describe_instance_status([], False, [])
+        found = self.ec2_backend.describe_instance_status(
+            [], include_all_instances=False, filters=[]
+        )
         return ActionResult({"InstanceStatuses": [one for one in found if _matches(one, wanted)]})
 
     put(Instance, system_status=property(system_status))

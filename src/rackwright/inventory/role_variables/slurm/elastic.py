@@ -27,8 +27,9 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
     slurm = plan.slurm
     if slurm is None:
         return {}
+    limits = (plan.operations and plan.operations.repair) or Repair()
     sites = [
-        _site(plan.name, site, plan.operations.repair or Repair())
+        _site(plan.name, site, limits)
         for site in plan.aws
         if covers(slurm.scheduler, site.name) and any(one.spec.is_elastic for one in site.groups)
     ]
