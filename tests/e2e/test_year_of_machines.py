@@ -16,7 +16,11 @@ from instances import some_instances
 from lab_support import LAB_MARKS
 from rackwright_lab.system import wait_for
 
-pytestmark = [*LAB_MARKS, pytest.mark.soak, pytest.mark.timeout(7200)]
+pytestmark = [
+    *LAB_MARKS,
+    pytest.mark.soak(reason="14 machines are configured: a quarter of an hour"),
+    pytest.mark.timeout(7200),
+]
 TIME = {"make_s": 3, "launch_s": 2, "see_after": 2, "throttle_every": 40}
 WAIT_S = 1800
 """Seconds for the start of a job or a state of a node on a slow machine."""

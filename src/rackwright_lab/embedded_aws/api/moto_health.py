@@ -26,7 +26,7 @@ def install() -> None:
     """Put failing checks into moto's classes; a second call changes nothing."""
     if not first_time(__name__):
         return
-    passed = Instance.system_status.fget
+    passed = vars(Instance)["system_status"].fget
     describe = InstanceResponse.describe_instance_status
 
     def system_status(self: Any) -> Any:
@@ -68,4 +68,5 @@ def impair(regions: Mapping[str, Mapping[str, float]]) -> None:
         for identity, seconds in ids.items():
             if identity not in running:
                 raise ValueError(f"'{identity}' is no instance that runs")
-            running[identity].rackwright_impaired = datetime.now(UTC) - timedelta(seconds=seconds)
+            since = datetime.now(UTC) - timedelta(seconds=seconds)
+            vars(running[identity])["rackwright_impaired"] = since
