@@ -1,7 +1,7 @@
 """A year of one cluster on the embedded AWS: it waits for capacity, loses its credentials, grows and loses machines.
 
 Jobs run through all of it, under a real slurmctld with a slurmd for each instance. AWS takes time, and the runs are those
-of a CI job that takes a role. Ansible is in `test_year_of_machines.py`.
+of a CI job that takes a role.
 """
 
 from __future__ import annotations
