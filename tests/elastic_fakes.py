@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ KNOWN: dict[str, Any] = {
     "zone": "atlas.internal",
     "parameter": "/rackwright/atlas/cloud/network",
     "subnets": ["subnet-1", "subnet-2"],
+    "replacements": {"per_hour": 3, "per_week": 2},
     "groups": {"train": {"template": "atlas-cloud-train", "first": 3, "last": 12, "digits": 1}},
 }
 
@@ -40,6 +42,7 @@ class Aws:
         self.tokens: dict[str, str] = {}
         self.refusals: dict[str, str] = {}
         self.marked: set[str] = set()
+        self.impaired: dict[str, datetime] = {}
         self.calls_left = 10_000
         self.killed_after = False
         self.numbers = itertools.count(1)
@@ -63,6 +66,15 @@ class Aws:
 
     def _describe_spot_instance_requests(self, **_: Any) -> list[dict[str, Any]]:
         return [{"SpotInstanceRequests": [{"InstanceId": one} for one in sorted(self.marked)]}]
+
+    def _describe_instance_status(self, Filters: Any) -> list[dict[str, Any]]:  # noqa: N803
+        if Filters[0]["Name"] != "system-status.status":
+            return [{"InstanceStatuses": []}]
+        details = {one: [{"ImpairedSince": at}] for one, at in self.impaired.items()}
+        statuses = [
+            {"InstanceId": one, "SystemStatus": {"Details": each}} for one, each in details.items()
+        ]
+        return [{"InstanceStatuses": statuses}]
 
     def _describe_instances(self, **_: Any) -> list[dict[str, Any]]:
         alive = [one for one in self.instances.values() if one["State"]["Name"] == "running"]

@@ -297,9 +297,9 @@ class ElasticHall:
                 joined += 1
         return joined
 
-    def serve(self) -> None:
-        """Start slurmd for the nodes that always run."""
-        for name, address in self.static.items():
+    def serve(self, nodes: Mapping[str, str] | None = None) -> None:
+        """Start slurmd for nodes that always run; for all of them without ``nodes``."""
+        for name, address in (self.static if nodes is None else nodes).items():
             self._slurmd(name, address, elastic=False)
 
     def _slurmd(self, name: str, address: str, *, elastic: bool = True) -> subprocess.Popen[bytes]:

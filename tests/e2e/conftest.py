@@ -127,6 +127,10 @@ class Lab:
         """Give notice of a spot instance, or end it."""
         self._post("spot", {"us-east-1": {"ids": [instance], "end": end}})
 
+    def impair(self, instance: str, *, since_s: float) -> None:
+        """Let EC2's status check of an instance fail, for some time already."""
+        self._post("health", {"us-east-1": {instance: since_s}})
+
     def pace(self, **settings: float) -> None:
         """Let things take time, as they do on AWS; without settings, none at all."""
         self._post("pace", settings)

@@ -247,6 +247,7 @@ def test_the_head_of_elastic_groups_launches_and_ends_its_own_nodes_alone(
         ("ec2:CreateTags", instance, {"ec2:CreateAction": "RunInstances"}),
         ("ec2:TerminateInstances", instance, own),
         ("ec2:DescribeInstances", "*", {}),
+        ("ec2:DescribeInstanceStatus", "*", {}),
         ("ec2:DescribeLaunchTemplateVersions", "*", {}),
         ("iam:PassRole", f"{role}/train-use1-node", passed),
         ("route53:ChangeResourceRecordSets", zone, {names: ["gpu-01.atlas.internal"], **kind}),

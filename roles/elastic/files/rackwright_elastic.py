@@ -39,6 +39,14 @@ SUBNET_FULL = "InsufficientFreeAddressesInSubnet"
 MARKED = "marked-for-termination"
 """Status of a spot request whose instance EC2 takes back (Amazon EC2 User Guide, "Spot Instance request status")."""
 TAKEN_BACK = "rackwright-elastic: AWS takes the spot instance back"
+NODE_HEALTH = "node health: "
+"""Beginning of the reason with which the role ``health_check`` drains a node."""
+ILL_S = 120
+"""Time that a status check of EC2 must have failed before the instance is replaced, in s. EC2 checks every minute (Amazon
+EC2 User Guide, "Status checks for your instances"). Judgement: one failed check may be a reboot."""
+CHECKS = {"system": "the host of AWS", "instance": "the operating system"}
+"""Status checks of EC2, with the part that each of them checks."""
+HOUR_S, WEEK_S = 3600, 7 * 86_400
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 60, 1800
 """First and longest pause before a failed node accepts jobs again, in s; doubled with each failure."""
 FRESH_S = 300
@@ -58,7 +66,7 @@ JOB_FIELDS = (
 
 
 class Journal:
-    """Journal of launches and failures by node, terminated instances, and run times of bursts.
+    """Journal of launches, failures and replacements by node, terminated instances, and run times of bursts.
 
     The file is replaced atomically, so a kill leaves the old or the new version.
     """
@@ -73,6 +81,7 @@ class Journal:
         self.failures = known.get("failures", {})
         self.ended = known.get("ended", {})
         self.runs = known.get("runs", {})
+        self.replaced = known.get("replaced", {})
 
     def save(self):
         """Write the journal to disk, before any action that relies on it."""
@@ -80,11 +89,15 @@ class Journal:
         self.ended = {one: at for one, at in self.ended.items() if at > day}
         first = month_of(time.time())
         self.runs = {one: run for one, run in self.runs.items() if run.get("to", first) >= first}
+        week = time.time() - WEEK_S
+        recent = {node: [at for at in times if at > week] for node, times in self.replaced.items()}
+        self.replaced = {node: times for node, times in recent.items() if times}
         known = {
             "launches": self.launches,
             "failures": self.failures,
             "ended": self.ended,
             "runs": self.runs,
+            "replaced": self.replaced,
         }
         part = self.path.with_suffix(".new")
         with part.open("w") as file:
@@ -325,6 +338,8 @@ class Site:
         """Request everything that a launch needs."""
         self.subnets()
         self.instances()
+        if self.known.get("replacements"):
+            self.failing(time.time())
         for group in self.known["groups"]:
             self._template(group)
 
@@ -358,6 +373,20 @@ class Site:
         filters = [{"Name": "status-code", "Values": [MARKED]}]
         pages = self.ec2.get_paginator("describe_spot_instance_requests").paginate(Filters=filters)
         return {one.get("InstanceId") for page in pages for one in page["SpotInstanceRequests"]}
+
+    def failing(self, now):
+        """Return the part that a status check of EC2 finds broken, by instance; checks that have failed briefly are omitted."""
+        pages = self.ec2.get_paginator("describe_instance_status")
+        found = {}
+        for check, part in CHECKS.items():
+            filters = [{"Name": f"{check}-status.status", "Values": ["impaired"]}]
+            for page in pages.paginate(Filters=filters):
+                for one in page["InstanceStatuses"]:
+                    details = one[f"{check.title()}Status"]["Details"]
+                    since = [each["ImpairedSince"] for each in details if "ImpairedSince" in each]
+                    if not since or now - min(since).timestamp() >= ILL_S:
+                        found.setdefault(one["InstanceId"], part)
+        return found
 
     def state_reason(self, instance):
         """Return the reason that EC2 gives for the end of an instance; empty without one."""
@@ -629,6 +658,7 @@ class Elastic:
         held, now = self._held(there), time.time()
         self._note(site, ((tag(one, HOST_TAG), one) for one in there))
         self._leave(site, held, nodes)
+        self._replace(site, held, nodes, now)
         # A program that was killed after a launch has not recorded its instance.
         launches = self.journal.launches
         cut = {node for node, one in launches.items() if "instance" not in one}
@@ -706,6 +736,49 @@ class Elastic:
             and told["reason"] == TAKEN_BACK
         ]
         self.slurm.update(off, "State=RESUME")
+
+    def _replace(self, site, held, nodes, now):
+        """Terminate instances that fail a status check of EC2 or the health check, within the budget.
+
+        Jobs on an instance that fails EC2's check are requeued. A node that the health check has drained finishes its
+        jobs first. Both accept jobs again with another instance.
+        """
+        if not site.known.get("replacements"):
+            return
+        failing = site.failing(now)
+        broken, drained = {}, []
+        for node, told in sorted(nodes.items()):
+            known, states = held.get(node, {}).get("InstanceId"), told["states"]
+            unhealthy = "DRAIN" in states and told["reason"].startswith(NODE_HEALTH)
+            if known in failing and not is_off(states) and "POWERING_UP" not in states:
+                words = f"EC2's check of {failing[known]} of {known} fails"
+            elif unhealthy and not busy(states):
+                words = told["reason"]
+            else:
+                continue
+            if why := self._over_budget(site, node, now):
+                say(f"{node} is not replaced, {why}: {words}")
+                continue
+            self.journal.replaced.setdefault(node, []).append(now)
+            if known in failing:
+                broken[node] = words
+            else:
+                say(f"{node} is replaced: {words}")
+                drained.append(node)
+        self._fail(broken)
+        self.suspend([*broken, *drained])
+        self.slurm.update(drained, "State=POWER_DOWN_FORCE")
+        self.slurm.update(drained, "State=RESUME")
+
+    def _over_budget(self, site, node, now):
+        """Return the reason that a node is not replaced now; None if the budget allows it."""
+        limits, replaced = site.known["replacements"], self.journal.replaced
+        if len([at for at in replaced.get(node, ()) if now - at < WEEK_S]) >= limits["per_week"]:
+            return f"since it was {limits['per_week']} times within a week"
+        recent = [at for name, times in replaced.items() if site.group(name) for at in times]
+        if len([at for at in recent if now - at < HOUR_S]) >= limits["per_hour"]:
+            return f"since {limits['per_hour']} nodes of the site were within an hour"
+        return None
 
     def _offer(self, site, nodes, now):
         """Return failed nodes to service after their pause."""

@@ -12,6 +12,10 @@ from rackwright.model.names import Name
 from rackwright.model.units import Percent, Seconds
 
 
+NODES_PER_HOUR, REPAIRS_PER_WEEK = 10, 2
+"""Nodes that are taken out of service within an hour, and repairs of one node within a week, if omitted. Judgement."""
+
+
 class MaintenanceWindow(Model):
     """Time of the week in which degraded nodes are drained."""
 

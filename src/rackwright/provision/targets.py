@@ -104,8 +104,8 @@ def embedded_variables(endpoint: str, home: Path) -> dict[str, str]:
         "NO_PROXY": "127.0.0.1,localhost",
         "AWS_EC2_METADATA_DISABLED": "true",
         # The provider's own switch for tests of it: between two looks at a resource it does not
-        # wait, for the embedded AWS does at once what AWS takes minutes for.
-        "VCR_MODE": "REPLAY_ONLY",
+        # pause, for the embedded AWS does at once what AWS takes minutes for. Set but empty, it pauses.
+        "VCR_MODE": os.environ.get("VCR_MODE", "REPLAY_ONLY"),
         "VCR_PATH": str(home),
     }
 

@@ -20,7 +20,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from rackwright.errors import StateError
 from rackwright.system_errors import damaged
 from rackwright_lab.embedded_aws import snapshot
-from rackwright_lab.embedded_aws.api import moto_capacity, moto_scaling
+from rackwright_lab.embedded_aws.api import moto_capacity, moto_health, moto_scaling
 from rackwright_lab.embedded_aws.api.moto_access import AccessRefusedError
 from rackwright_lab.embedded_aws.operations import JSON_REST, Book, Fault, Operation, identify
 from rackwright_lab.embedded_aws.pace import PACE
@@ -230,10 +230,11 @@ class Gateway:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", reply)
             self._state.save()
-        elif (method, action) == ("POST", "spot"):
+        elif (method, action) in {("POST", "spot"), ("POST", "health")}:
+            change = moto_capacity.take_back if action == "spot" else moto_health.impair
             try:
                 with self._guard:
-                    moto_capacity.take_back(json.loads(body))
+                    change(json.loads(body))
             except (ValueError, TypeError, AttributeError) as error:
                 reply = json.dumps({"error": str(error)}).encode()
                 return _reply(start_response, "400 Bad Request", reply)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -200,3 +201,75 @@ def test_a_drained_spot_node_whose_instance_ended_comes_back_after_its_pause(
     now += 60
     run("sweep")
     assert slurm.told["train-3"]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+def test_instance_that_fails_a_status_check_is_replaced_and_its_job_is_queued_again(
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken instance stayed, and was paid for, until somebody looked."""
+    now = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    clock = [now.timestamp()]
+    monkeypatch.setattr(program.time, "time", lambda: clock[0])
+    slurm.state("train-3", "train-4", to="ALLOCATED+POWERING_UP")
+    run("resume", "train-3", "train-4")
+    slurm.state("train-3", "train-4", to="ALLOCATED")
+    aws.impaired = {"i-1": now - dt.timedelta(seconds=program.ILL_S - 1)}
+    run("sweep")
+    assert "DOWN" not in slurm.told["train-3"]["states"], "it may be a reboot"
+
+    clock[0] += 1
+    run("sweep")
+    assert slurm.reasons["train-3"].endswith("EC2's check of the host of AWS of i-1 fails")
+    assert aws.living() == ["train-4"]
+    clock[0] += program.FIRST_PAUSE_S
+    run("sweep")
+    assert slurm.told["train-3"]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+def test_node_that_its_health_check_drained_gets_another_instance_once_its_jobs_have_ended(
+    run: Any, aws: Aws, slurm: Slurm
+) -> None:
+    slurm.state("train-3", "train-4", to="ALLOCATED+POWERING_UP")
+    run("resume", "train-3", "train-4")
+    slurm.state("train-3", "train-4", to="ALLOCATED+DRAIN")
+    slurm.told["train-3"]["reason"] = "node health: 7 of 8 accelerators"
+    slurm.told["train-4"]["reason"] = "the operator looks at it"
+    run("sweep")
+    assert aws.living() == ["train-3", "train-4"]
+
+    slurm.state("train-3", "train-4", to="IDLE+DRAIN")
+    run("sweep")
+    assert aws.living() == ["train-4"], "an operator's drain is left alone"
+    assert slurm.told["train-3"]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+def test_replacements_end_at_the_budgets_of_an_hour_and_of_a_week(
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    clock = [now.timestamp()]
+    monkeypatch.setattr(program.time, "time", lambda: clock[0])
+    nodes = [f"train-{number}" for number in range(3, 8)]
+    slurm.state(*nodes, to="ALLOCATED+POWERING_UP")
+    run("resume", *nodes)
+    slurm.state(*nodes, to="ALLOCATED")
+    aws.impaired = dict.fromkeys(aws.instances, now - dt.timedelta(hours=1))
+    run("sweep")
+    assert aws.living() == ["train-6", "train-7"], "three within an hour"
+    clock[0] += program.HOUR_S
+    run("sweep")
+    assert aws.living() == []
+
+    aws.impaired = {}
+    for survives in (False, True):
+        slurm.state("train-3", to="ALLOCATED+POWERING_UP")
+        run("resume", "train-3")
+        slurm.state("train-3", to="ALLOCATED")
+        (one,) = (i for i, each in aws.instances.items() if each["State"]["Name"] == "running")
+        aws.impaired = {one: now}
+        clock[0] += 2 * program.HOUR_S
+        run("sweep")
+        assert (aws.living() == ["train-3"]) is survives, "the third of one node within a week"
+    clock[0] += program.WEEK_S
+    run("sweep")
+    assert aws.living() == []

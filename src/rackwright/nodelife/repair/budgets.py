@@ -6,7 +6,12 @@ import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackwright.model.repair import MaintenanceWindow, Repair
+from rackwright.model.repair import (
+    NODES_PER_HOUR,
+    REPAIRS_PER_WEEK,
+    MaintenanceWindow,
+    Repair,
+)
 
 HOUR, WEEK = 3600.0, 7 * 86_400.0
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -31,8 +36,8 @@ class RepairLimits:
     """
 
     most_nodes: float = 5.0
-    nodes_per_hour: int = 10
-    repairs_per_week: int = 2
+    nodes_per_hour: int = NODES_PER_HOUR
+    repairs_per_week: int = REPAIRS_PER_WEEK
     storm_nodes: int = 20
     storm_s: float = 600.0
     gather_s: float = 120.0

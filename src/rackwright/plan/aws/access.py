@@ -125,7 +125,10 @@ def _elastic_rights(cluster: str, site: AwsSite, account: str) -> Iterator[dict[
     templates = f"{ec2}:launch-template/*"
     by_template = {"ArnLike": {"ec2:LaunchTemplate": templates}}
     spot = any(group.capacity.kind == "spot" for group in site.node_groups)
-    seen = ["ec2:DescribeInstances", "ec2:DescribeLaunchTemplateVersions"]
+    seen = [
+        *("ec2:DescribeInstances", "ec2:DescribeInstanceStatus"),
+        "ec2:DescribeLaunchTemplateVersions",
+    ]
     yield _allow(
         "SeeElasticNodes", [*seen, *(["ec2:DescribeSpotInstanceRequests"] if spot else [])], "*"
     )

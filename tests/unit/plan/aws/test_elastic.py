@@ -102,6 +102,7 @@ def test_auto_scaling_and_ansible_have_the_static_nodes_alone(tmp_path: Path) ->
     assert site["groups"] == {
         "train": {"template": "atlas-use1-train", "first": 3, "last": 12, "digits": 2}
     }
+    assert site["replacements"] == {"per_hour": 10, "per_week": 2}
     assert inventory["_meta"]["hostvars"]["head-1"]["instance_metadata_users"] == ["slurm"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.model.federation import Burst
+from rackwright.model.repair import NODES_PER_HOUR, REPAIRS_PER_WEEK, Repair
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.names import site_prefix
@@ -26,8 +27,9 @@ def elastic_variables(plan: Plan) -> dict[str, Any]:
     slurm = plan.slurm
     if slurm is None:
         return {}
+    limits = (plan.operations and plan.operations.repair) or Repair()
     sites = [
-        _site(plan.name, site)
+        _site(plan.name, site, limits)
         for site in plan.aws
         if covers(slurm.scheduler, site.name) and any(one.spec.is_elastic for one in site.groups)
     ]
@@ -71,7 +73,7 @@ def _burst(plan: Plan, scheduler: Scheduler, burst: Burst) -> dict[str, Any]:
     }
 
 
-def _site(cluster: str, site: AwsSitePlan) -> dict[str, Any]:
+def _site(cluster: str, site: AwsSitePlan, limits: Repair) -> dict[str, Any]:
     existing = site.network.existing
     subnets = [subnet.name for subnet in site.cluster_subnets]
     return {
@@ -81,6 +83,10 @@ def _site(cluster: str, site: AwsSitePlan) -> dict[str, Any]:
         "zone": site.network.dns_zone,
         "parameter": f"{parameter_path(cluster, site.name)}/network",
         "spot": any(group.spec.capacity.kind == "spot" for group in site.groups),
+        "replacements": {
+            "per_hour": limits.nodes_per_hour or NODES_PER_HOUR,
+            "per_week": limits.repairs_per_week or REPAIRS_PER_WEEK,
+        },
         "subnets": subnets if existing is None else [existing.private_subnet],
         "groups": {
             group.spec.name: {
