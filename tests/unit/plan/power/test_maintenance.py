@@ -27,7 +27,8 @@ def hall() -> Design:
 def test_two_losses_are_summed_like_each_pair_by_hand(hall: Design) -> None:
     """Racks share their draw between living feeds; each source takes what its children have no other parent for."""
     site = hall.plan(RESERVE).onprem[0]
-    tree, worst = site.power.tree, {}
+    tree = site.power.tree
+    worst: dict[str, float] = {}
     whole = 32 * DGX_W + SWITCH_RACKS_W
     for pair in combinations(tree.sources, 2):
         if not any(tree.sources[name].kind in KINDS for name in pair):
