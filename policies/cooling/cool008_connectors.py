@@ -40,6 +40,10 @@ from rackwright.policy.helpers.racks import is_over
 class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""
 
+    flow: bool = True
+    """False if the maker of the device states connectors for its flow that no catalogue has. Temperature and pressure
+    are checked all the same."""
+
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
@@ -49,7 +53,7 @@ class Connectors(Policy):
                 if loop is None:
                     continue
                 for device, at in _liquid(site, rack):
-                    yield from _device(site, loop, device, at)
+                    yield from _device(site, loop, device, at, with_flow=self.flow)
 
 
 def _liquid(site: SitePlan, rack: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
@@ -64,7 +68,7 @@ def _liquid(site: SitePlan, rack: RackClass) -> Iterator[tuple[RackDevice, Subje
 
 
 def _device(
-    site: SitePlan, loop: LoopLoad, device: RackDevice, at: Subject
+    site: SitePlan, loop: LoopLoad, device: RackDevice, at: Subject, *, with_flow: bool
 ) -> Iterator[Measure | Finding]:
     entry = device.entry
     if device.connector is None:
@@ -86,7 +90,8 @@ def _device(
     unsaid = tuple(of_product(entry, name, NAMES[name]) for name in lacks)
     if loop.heat_capacity is None:
         unsaid = (_of_loop(loop, "heat_capacity"),)
-    yield _measure(at, part.connector, "flow", flow, part.flow_lpm, "L/min", unsaid)
+    if with_flow:
+        yield _measure(at, part.connector, "flow", flow, part.flow_lpm, "L/min", unsaid)
     lacking = (_of_loop(loop, "supply_temperature"),)
     yield _measure(at, part.connector, "temperature", warm, part.fluid_max_c, "°C", lacking)
     pressure, most = loop.pressure_kpa, part.pressure_kpa

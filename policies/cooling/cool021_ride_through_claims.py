@@ -1,4 +1,4 @@
-"""COOL-021: stated ride-through times are realistic."""
+"""COOL-021: stated times without power and freezing points are realistic."""
 
 from __future__ import annotations
 
@@ -7,34 +7,80 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
-from rackwright.model.units import Seconds
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.model.units import Celsius, Seconds
+from rackwright.plan.cooling.outdoors import FREEZES
 
 
 @rule(
     "COOL-021",
-    "Stated ride-through times are realistic",
+    "Stated times without power and freezing points are realistic",
     Severity.HIGH,
     since="0.5",
     stage="design",
     profile=Profile.PILOT,
 )
 class RideThroughClaims(Policy):
-    """A stated ride-through is one of flywheels and capacitors; batteries are a UPS among the sources."""
+    """Stated times are those of flywheels and transfer switches, stated freezing points those of water and glycol."""
 
     longest: Annotated[Seconds, Field(ge=0, le=600)] = 30.0
     """Longest loss of power that a machine without batteries cools through."""
+    shortest_transfer: Annotated[Seconds, Field(ge=0, le=1)] = 0.004
+    """Shortest time without power while another source takes over: a static switch needs a quarter of a cycle."""
+    coldest_fluid: Annotated[Celsius, Field(ge=-60, le=0)] = -33.3
+    """Lowest freezing point of a circuit with glycol: half of it is propylene glycol."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Yield a measure for each machine that states a ride-through."""
+        """Yield a measure for each stated ride-through, transfer time and freezing point."""
         for site in plan.onprem:
-            stated = {one.machine: one for one in site.cooling.consumers if one.rides_through}
-            for machine, row in stated.items():
-                yield Measure(
-                    Subject(f"{site.name} {machine}", row.path),
-                    value=row.rides_through,
-                    limit=self.longest,
-                    unit="s",
-                    what="stated ride-through time",
-                    fix="name the UPS that feeds them in 'fed_by', or state a time of their data sheet",
-                )
+            machines = {one.machine: one for one in site.cooling.consumers}
+            for machine, row in machines.items():
+                at = Subject(f"{site.name} {machine}", row.path)
+                if row.rides_through:
+                    yield Measure(
+                        at,
+                        value=row.rides_through,
+                        limit=self.longest,
+                        unit="s",
+                        what="stated ride-through time",
+                        fix="name the UPS that feeds them in 'fed_by', or state a time of their data sheet",
+                    )
+                if row.transfer is not None and len(row.fed_by) > 1:
+                    yield Measure(
+                        at,
+                        value=row.transfer,
+                        limit=self.shortest_transfer,
+                        unit="s",
+                        what="stated time without power while another source takes over",
+                        sense="at_least",
+                        fix="state the time of the transfer switch, and in 'rides_through' what the units bridge",
+                    )
+            yield from self._fluids(site)
+
+    def _fluids(self, site: SitePlan) -> Iterator[Measure]:
+        for index, water in enumerate(site.spec.facility_water):
+            if water.freezing_point is None:
+                continue
+            plain = water.fluid == "water"
+            yield Measure(
+                Subject(
+                    f"{site.name} facility water {water.name}",
+                    (*site.path, "facility_water", index, "freezing_point"),
+                ),
+                value=water.freezing_point,
+                limit=FREEZES["water"] if plain else self.coldest_fluid,
+                unit="°C",
+                what=f"stated freezing point of {'plain water' if plain else 'the fluid'}",
+                sense="at_least",
+                fix="set 'fluid' to what is in the circuit, or state the freezing point of its data sheet",
+            )

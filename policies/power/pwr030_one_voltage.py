@@ -1,4 +1,4 @@
-"""PWR-030: a circuit has the voltage of its source."""
+"""PWR-030: a circuit has the voltage of its source and the phases of its PDU."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from rackwright.api import (
     Plan,
     Policy,
     Profile,
+    RackClass,
     Severity,
     SitePlan,
     Subject,
     rule,
 )
+from rackwright.model.hardware import Pdu
+from rackwright.plan.racks.contributors import subject
 from rackwright.plan.records.power import VoltageZone
 
 
 @rule(
     "PWR-030",
-    "A circuit has the voltage of its source",
+    "A circuit has the voltage of its source and the phases of its PDU",
     Severity.CRITICAL,
     since="0.5",
     stage="design",
@@ -37,10 +40,12 @@ class OneVoltage(Policy):
     """Largest difference of two stated voltages of one system: 380, 400 and 415 V name the same one."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Yield a measure for each set of sources and feeds that no transformer parts."""
+        """Yield a measure for each set of sources and feeds that no transformer parts, and PDUs of other phases."""
         for site in plan.onprem:
             for zone in site.power.voltage_zones:
                 yield self._zone(site, zone)
+            for rack in site.racks:
+                yield from _phases(site, rack)
 
     def _zone(self, site: SitePlan, zone: VoltageZone) -> Measure:
         high, low = zone.highest_v, zone.lowest_v
@@ -63,3 +68,20 @@ class OneVoltage(Policy):
             if value is not None
             else (Missing(f"'voltage' of '{zone.source}'", (*zone.path, "voltage")),),
         )
+
+
+def _phases(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
+    """Yield the feeds whose PDU is made for other phases than its circuit has."""
+    for feed, _, path in rack.feeds:
+        if feed.pdu_entry is None or feed.phases is None:
+            continue
+        made_for = site.catalogue.get(Pdu, feed.pdu_entry).phases
+        if made_for != feed.phases:
+            words = {1: "one phase", 3: "three phases"}
+            yield Finding(
+                subject(site, rack, f"feed {feed.feed}", path),
+                ok=False,
+                message=f"the circuit has {words[feed.phases]}, and {feed.pdu_entry} is made for {words[made_for]}",
+                what="phases of the circuit",
+                fix=f"feed the PDU by a circuit with 'phases: {made_for}', or choose another PDU",
+            )

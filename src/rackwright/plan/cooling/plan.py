@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.after_loss import stage_rows
+from rackwright.plan.cooling.after_loss import StagesInMaintenance, stage_rows
 from rackwright.plan.cooling.facility import hall_rows, loop_rows, row_rows
 from rackwright.plan.cooling.loop_products import loop_products
 from rackwright.plan.cooling.outdoors import freezing_rows, outdoor_rows, water_rows
@@ -47,6 +47,7 @@ class CoolingPlan:
         water_fits: water and what it is to cool, or is declared to be.
         warmed_fits: the same with water that has stored as much heat as it may.
         ride_through: what holds heat back while machines are without power.
+        maintenance: the stages while a source is maintained, worked out when they are asked for.
     """
 
     rows: tuple[RowLoad, ...]
@@ -61,6 +62,7 @@ class CoolingPlan:
     water_fits: tuple[WaterFit, ...]
     warmed_fits: tuple[WaterFit, ...]
     ride_through: tuple[RideThrough, ...]
+    maintenance: StagesInMaintenance = field(compare=False)
 
 
 def plan_cooling(
@@ -102,4 +104,5 @@ def plan_cooling(
         water_fits=fits,
         warmed_fits=tuple(warmed_fits(site, path, fits, products)),
         ride_through=ride_through_rows(site, path, heat, tree, racks, products),
+        maintenance=StagesInMaintenance(heat, tree),
     )

@@ -20,6 +20,7 @@ from rackwright.plan.power.lines.fault_currents import fault_currents
 from rackwright.plan.power.lines.ratings import line_ratings
 from rackwright.plan.power.lines.voltage_drops import voltage_drops
 from rackwright.plan.power.lines.voltage_zones import voltage_zones
+from rackwright.plan.power.maintenance import Maintenance
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.records.power import (
@@ -50,6 +51,7 @@ class PowerPlan:
         autonomies: UPSs and generators; none of a site without generators.
         overhead: what the site draws beside its racks.
         after_loss: what the sources carry after each single loss, worked out when it is asked for.
+        maintenance: what they carry while another one is maintained, worked out when it is asked for.
     """
 
     settings: SitePower
@@ -63,6 +65,7 @@ class PowerPlan:
     autonomies: tuple[Autonomy, ...]
     overhead: Overhead
     after_loss: LoadsAfterLoss = field(compare=False)
+    maintenance: Maintenance = field(compare=False)
 
     def named(self, names: Iterable[str]) -> list[SourceLoad]:
         """Return some of the sources by their names, in the order of the blueprint."""
@@ -93,7 +96,8 @@ def plan_power(
         conductors: those of the circuits of its feeds.
         tap_offs: its tap-off boxes.
     """
-    plant = plan_sources(site, path, consumers, fed, _power_of(racks))
+    drawn = _power_of(racks)
+    plant = plan_sources(site, path, consumers, fed, drawn)
     return PowerPlan(
         settings=site.power,
         tree=plant.tree,
@@ -110,6 +114,7 @@ def plan_power(
         autonomies=tuple(autonomies(plant.tree, plant.rows)),
         overhead=plant.overhead,
         after_loss=plant.after_loss,
+        maintenance=Maintenance(site, path, consumers, fed, drawn, plant.tree),
     )
 
 

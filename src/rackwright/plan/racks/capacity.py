@@ -79,14 +79,18 @@ class CircuitRoom:
         return build_rack(described, self._loads, self._site.spec, self._site.catalogue)
 
 
+def wired_rack(site: SitePlan, racks: RackClass) -> WiredRack:
+    """Return one rack of a class with its devices on its circuits."""
+    loads = list_loads(site.spec, site.path)
+    return build_rack(_describe(site, racks, loads), loads, site.spec, site.catalogue)
+
+
 def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
     """Return True if every circuit of a rack carries its busiest line, after the loss of a feed or PDU too.
 
     None where a load or a rating is unknown.
     """
-    loads = list_loads(site.spec, site.path)
-    rack = build_rack(_describe(site, racks, loads), loads, site.spec, site.catalogue)
-    return _fits(rack, after_losses=True)
+    return _fits(wired_rack(site, racks), after_losses=True)
 
 
 def enough_racks(site: SitePlan, group: Path, each: int) -> bool:

@@ -24,7 +24,7 @@ from rackwright.plan.racks.devices import total, used_units
 from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.wiring import device_state
 from rackwright.plan.racks.placement import AssignedRacks, Load
-from rackwright.plan.racks.rack import WiredRack, build_rack
+from rackwright.plan.racks.rack import Loss, WiredRack, build_rack
 from rackwright.plan.records.circuits import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -153,8 +153,8 @@ def _describe(rack: WiredRack, hall: Hall, site: OnPremSite) -> RackKind:
         devices=devices,
         feeds=tuple(_feeds(rack)),
         circuits=tuple(_circuits(rack, site.power.power_factor)),
-        losses=tuple(_losses(rack)),
-        fates=tuple(_fates(rack)),
+        losses=tuple(circuits_after(rack, rack.losses)),
+        fates=tuple(devices_after(rack, rack.losses)),
         delivery=_delivery(rack, weight, hall),
         casters=rack.type.casters,
         type=rack.type.id,
@@ -327,9 +327,9 @@ def _circuits(rack: WiredRack, power_factor: float) -> Iterator[CircuitLoad]:
         )
 
 
-def _losses(rack: WiredRack) -> Iterator[CircuitAfterLoss]:
-    """Yield the remaining circuits after each single loss."""
-    for name, kind, dead in rack.losses:
+def circuits_after(rack: WiredRack, losses: Iterable[Loss]) -> Iterator[CircuitAfterLoss]:
+    """Yield the remaining circuits after each of ``losses``."""
+    for name, kind, dead in losses:
         for index, load in enumerate(rack.loads_without(dead)):
             if index in dead:
                 continue
@@ -345,9 +345,9 @@ def _losses(rack: WiredRack) -> Iterator[CircuitAfterLoss]:
             )
 
 
-def _fates(rack: WiredRack) -> Iterator[DevicesAfterLoss]:
-    """Yield equal devices with equal fates after each single loss, as one record each."""
-    for name, _, dead in rack.losses:
+def devices_after(rack: WiredRack, losses: Iterable[Loss]) -> Iterator[DevicesAfterLoss]:
+    """Yield equal devices with equal fates after each of ``losses``, as one record each."""
+    for name, _, dead in losses:
         alive = [0] * len(rack.devices)
         for plug in rack.plugs:
             if plug.circuit not in dead:

@@ -32,6 +32,8 @@ from rackwright.plan.racks.placement import AssignedRacks, Load
 from rackwright.plan.records.racks import CoolingMode, RackDevice
 
 LostKind = Literal["feed", "pdu"]
+Loss = tuple[str, LostKind, frozenset[int]]
+"""Name and kind of a loss, and the circuits that it takes, by number."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class WiredRack:
     plugs: tuple[Plug, ...]
     normal: tuple[CircuitDraw, ...]
     door: Door | None
-    losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
+    losses: tuple[Loss, ...]
     _draws: dict[frozenset[int], Sequence[CircuitDraw]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -216,10 +218,8 @@ def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
     )
 
 
-def _losses(
-    feeds: Sequence[RackFeed], circuits: Sequence[WiredCircuit]
-) -> list[tuple[str, LostKind, frozenset[int]]]:
-    found: list[tuple[str, LostKind, frozenset[int]]] = []
+def _losses(feeds: Sequence[RackFeed], circuits: Sequence[WiredCircuit]) -> list[Loss]:
+    found: list[Loss] = []
     for index, feed in enumerate(feeds):
         dead = frozenset(n for n, circuit in enumerate(circuits) if circuit.feed == index)
         found.append((feed.name, "feed", dead))

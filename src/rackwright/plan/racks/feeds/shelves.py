@@ -7,6 +7,7 @@ carries as much of the rack as it has shelves, and the loss of a feed takes all 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from rackwright.model.hardware import PowerShelf, fact_value
 from rackwright.model.power import RackShelves
@@ -69,7 +70,12 @@ def carried_without(rating: float, on_feeds: Sequence[int], lost: int) -> float:
 
     All supplies of the others are taken to live: a feed and a supply are two losses.
     """
-    return rating * (sum(on_feeds) - on_feeds[lost])
+    return carried_after(rating, on_feeds, {lost})
+
+
+def carried_after(rating: float, on_feeds: Sequence[int], lost: AbstractSet[int]) -> float:
+    """Return W that the shelves carry when all feeds of ``lost`` are dead, each at its ``rating`` in W."""
+    return rating * sum(shelves for feed, shelves in enumerate(on_feeds) if feed not in lost)
 
 
 def shelves_needed(power: float, rating: float, feeds: int) -> int | None:
