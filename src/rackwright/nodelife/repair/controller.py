@@ -79,6 +79,7 @@ class RepairController:
             ExternalToolError: the cluster does not answer, so that nothing is done.
         """
         self.told.clear()
+        self.switch_off(events, now)
         self._views = self.actuator.look(self.nodes)
         news = self._take_in(events, now)
         if news or self.shared or self._begun:
@@ -97,6 +98,20 @@ class RepairController:
                 self._wait(record, now, error.summary)
             except ExternalToolError as error:
                 self._wait(record, now, f"no answer: {error.summary}")
+
+    def switch_off(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> None:
+        """Switch leaking nodes off at once, whatever runs on them and whether the cluster answers or not.
+
+        Args:
+            events: faults that were seen, with their nodes.
+            now: time in s of a clock that only goes forward.
+        """
+        self._take_in([one for one in events if self._leaks(one[1].fault)], now)
+        if self.journal.setting(PAUSED):
+            return
+        for record in self.journal.in_states([RepairState.SUSPECT, RepairState.DRAINING]):
+            if self._leaks(record.fault):
+                self._cut_power(record, now)
 
     # -- faults ------------------------------------------------------------------------------------
 
@@ -122,7 +137,14 @@ class RepairController:
             self.journal.note(node, now, f"{fault.id}: {fault.severity}, {fault.action}")
             return
         known = {"fault": fault.id, "device": event.device, "severity": fault.severity.value}
-        if record.state is RepairState.HEALTHY:
+        if fault.action is FaultAction.POWER_OFF and record.state not in {RepairState.HEALTHY, RepairState.PROBATION}:  # fmt: skip
+            if record.fault == fault.id and record.state in {RepairState.SUSPECT, RepairState.DRAINING}:  # fmt: skip
+                self.journal.note(node, now, f"{fault.id} as well: {event.text}")
+            elif record.state is RepairState.SUSPECT:
+                self.journal.change(node, now, f"worse: {event.text}", **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
+            else:  # whatever it is repaired for: it may be under power
+                self.journal.step(node, "leak", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
+        elif record.state is RepairState.HEALTHY:
             self.journal.step(node, "suspect", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
         elif record.state is RepairState.PROBATION:
             again = record.rung + 1 if record.fault == fault.id else 0
@@ -231,7 +253,9 @@ class RepairController:
 
     def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
         if fault.action is FaultAction.POWER_OFF:
-            self._power_off(record, now)
+            text = reason(f"repair {record.fault} {record.cycle}")
+            if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and self._is_off(record):  # fmt: skip
+                self.journal.step(record.node, "drain", now, "switched off")
             return
         begun = self.journal.action(record, "drain") is not None
         if not begun and (why := self._held_back(record, fault, now)) is not None:
@@ -280,14 +304,36 @@ class RepairController:
             self._storm = f"storm: a new fault on {counted(len(news), 'node')} within {self.limits.storm_s:g} s"
             self.told.append(self._storm)
 
-    def _power_off(self, record: NodeRecord, now: float) -> None:
-        """Switch a leaking node off at once, whatever runs on it: the one action that waits for nothing."""
-        text = reason(f"repair {record.fault} {record.cycle}")
-        drained = self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, self._views[record.node].reason))  # fmt: skip
-        if drained and self._do(record, "power-off", "", now, self.actuator.act):
-            self.journal.step(record.node, "drain", now, "switched off")
+    def _leaks(self, name: str) -> bool:
+        """Return True if a node with the fault is switched off at once: the one action that waits for nothing."""
+        fault = self.table.faults.get(name)
+        return fault is not None and fault.action is FaultAction.POWER_OFF
+
+    def _cut_power(self, record: NodeRecord, now: float) -> None:
+        """Ask the BMC until the node is off by its power state: that it has taken the request proves nothing."""
+        if self._is_off(record):
+            return
+        action = self.journal.action(record, "power-off")
+        if action is None:
+            self.told.append(f"{record.node}: power-off")
+            action = self.journal.intend(record, "power-off", "leak", "", now)
+        try:
+            self.actuator.act(action)
+            progress = self.actuator.progress(action)
+        except (ActionError, ExternalToolError) as error:
+            progress = Progress(done=False, text=error.summary)
+        if progress.passed:
+            self.journal.set_phase(action, "done", now, progress.text)
+        else:
+            self._wait(record, now, f"not switched off yet: {progress.text or 'no answer'}")
+
+    def _is_off(self, record: NodeRecord) -> bool:
+        action = self.journal.action(record, "power-off")
+        return action is not None and action.phase == "done"
 
     def _from_draining(self, record: NodeRecord, view: NodeView, now: float) -> None:
+        if self._leaks(record.fault) and not self._is_off(record):
+            return  # the BMC is asked again in each pass
         if view.jobs == 0:
             self.journal.step(record.node, "empty", now, "no job is left")
             return
@@ -359,7 +405,9 @@ class RepairController:
         parts = {"cold-cycle": ("power-off", "power-on")}.get(kind, (kind,))
         for part in parts:
             if not self._do(record, part, fault.service or record.device, now, self.actuator.act, alone=True):  # fmt: skip
-                return Progress(done=False, text=f"jobs run on it: no {part}")
+                return Progress(
+                    done=False, text=f"jobs run on it, or it is not ours any more: no {part}"
+                )
             action = self.journal.action(record, part)
             assert action is not None  # noqa: S101 - it was done above
             if action.phase == "failed":
@@ -434,6 +482,9 @@ class RepairController:
         view = self.actuator.look([record.node]).get(record.node) if alone else None
         if alone and (view is None or view.jobs or view.in_service):
             return False
+        drained = self._drain_of(record)
+        if alone and view is not None and drained is not None and not (view.reason or "").startswith(drained.argument):  # fmt: skip
+            return False  # an operator, or another controller, has taken it since the pass began
         if action is None:
             token = view.boot if view is not None else self._views[record.node].boot
             action = self.journal.intend(record, kind, argument, token, now)
@@ -452,17 +503,3 @@ class RepairController:
     def _wait(self, record: NodeRecord, now: float, why: str) -> None:
         self.told.append(f"{record.node} ({record.state}, {record.fault}): {why}")
         self.journal.change(record.node, now, waits=why)
-
-
-def finish_by_hand(journal: Journal, node: str, text: str, now: float) -> bool:
-    """Write that a person has done what a node waits for; True if it waits for that."""
-    record = journal.node(node)
-    action = journal.action(record, "hands")
-    if (
-        record.state not in {RepairState.REPAIRING, RepairState.RMA}
-        or action is None
-        or action.phase == "done"
-    ):
-        return False
-    journal.set_phase(action, "done", now, text)
-    return True

@@ -38,3 +38,17 @@ def watched_tasks(journal: Journal, table: FaultTable, now: float) -> Iterator[H
         ):
             continue  # fmt: skip
         yield HandTask(node, fault.action.value, name, fault.subject, device, since=seen)
+
+
+def finish_by_hand(journal: Journal, node: str, text: str, now: float) -> bool:
+    """Write that a person has done what a node waits for; True if it waits for that."""
+    record = journal.node(node)
+    action = journal.action(record, "hands")
+    if (
+        record.state not in {RepairState.REPAIRING, RepairState.RMA}
+        or action is None
+        or action.phase == "done"
+    ):
+        return False
+    journal.set_phase(action, "done", now, text)
+    return True

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_life import TABLE, FakeCluster, KilledError, controller, fault, open_journal
+from rackwright.nodelife.repair.actuator import NodeView
 from rackwright.nodelife.repair.budgets import RepairLimits
-from rackwright.nodelife.repair.controller import PAUSED, RepairController, finish_by_hand
+from rackwright.nodelife.repair.controller import PAUSED, RepairController
 from rackwright.nodelife.repair.states import RepairState
+from rackwright.nodelife.repair.tasks import finish_by_hand
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
@@ -345,3 +349,27 @@ def test_kill_at_each_statement_of_a_first_pass_hides_no_fault() -> None:
         loop = controller(cluster, connection)
         passes(loop, [("a", fault("gpu-off-bus"))], start=20.0)
         assert state(loop, "a") is RepairState.PROBATION, left
+
+
+def test_node_that_is_taken_between_two_looks_is_not_rebooted() -> None:
+    """An operator opened a node whose reset was to come: it was reset under their hands."""
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-context-timeout"))], count=3)
+    assert state(loop, "a") is RepairState.REPAIRING
+    look = cluster.look
+
+    def take(nodes: Collection[str]) -> Mapping[str, NodeView]:
+        found = look(nodes)
+        cluster.nodes["a"].drained = "my hands are in it"
+        return found
+
+    cluster.look = take  # type: ignore[method-assign]
+    loop.run_pass([], now)
+    assert (
+        loop.journal.node("a").waits == "jobs run on it, or it is not ours any more: no reset-gpu"
+    )
+    loop.run_pass([], now + 60.0)
+    assert state(loop, "a") is RepairState.HEALTHY
+    assert sum(cluster.done.values()) == 0
+    assert cluster.nodes["a"].drained == "my hands are in it"
