@@ -30,7 +30,8 @@ PAUSED = "paused"
 _LEVEL = frozenset({RepairState.HEALTHY, RepairState.PROBATION, RepairState.VALIDATING})
 """States in which a fault that lasts counts although it was seen before."""
 _TAKES = ("node health: ", "rackwright verify: ", "rackwright: repair ", "Not responding", "Prolog error",
-          "Epilog error", "Kill task failed", "Node unexpectedly rebooted")  # fmt: skip
+          "Epilog error", "Kill task failed", "Node unexpectedly rebooted", "gres/gpu count reported lower",
+          "Low RealMemory")  # fmt: skip
 """Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
 _RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
 

@@ -14,7 +14,7 @@ from rackwright.nodelife.repair.budgets import RepairLimits
 from rackwright.nodelife.repair.controller import PAUSED, RepairController
 from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.repair.tasks import finish_by_hand
-from rackwright.nodelife.signs.detect import FaultEvent
+from rackwright.nodelife.signs.detect import FaultEvent, detect_in
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 DAY = 86_400.0
@@ -373,3 +373,19 @@ def test_node_that_is_taken_between_two_looks_is_not_rebooted() -> None:
     assert state(loop, "a") is RepairState.HEALTHY
     assert sum(cluster.done.values()) == 0
     assert cluster.nodes["a"].drained == "my hands are in it"
+
+
+def test_fault_that_returns_in_the_same_log_takes_the_node_out_again() -> None:
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    line = "[{:.1f}] NVRM: Xid (PCI:0000:9b:00): 95, pid=1, Uncontained\n".format
+
+    def seen(text: str) -> list[tuple[str, FaultEvent]]:
+        return [("a", event) for event in detect_in(TABLE, {"kernel": text})]
+
+    now = passes(loop, seen(line(10)))
+    assert state(loop, "a") is RepairState.PROBATION
+    loop.run_pass(seen(line(10)), now)
+    assert state(loop, "a") is RepairState.PROBATION, "the log is only read again"
+    loop.run_pass(seen(line(10) + line(500)), now + 60.0)
+    assert state(loop, "a") is RepairState.DRAINING

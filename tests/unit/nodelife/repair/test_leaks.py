@@ -7,8 +7,8 @@ import pytest
 from node_life import FakeCluster, controller, fault, open_journal
 from rackwright.errors import ExternalToolError
 from rackwright.nodelife.repair.controller import PAUSED
-from rackwright.nodelife.repair.tasks import finish_by_hand
 from rackwright.nodelife.repair.states import RepairState
+from rackwright.nodelife.repair.tasks import finish_by_hand
 
 BEFORE = {
     RepairState.HEALTHY: (None, 1),
