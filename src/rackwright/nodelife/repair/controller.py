@@ -20,19 +20,17 @@ from rackwright.nodelife.repair.budgets import (
     over_hour,
 )
 from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
+from rackwright.nodelife.repair.leaks import cut_power, is_off, leaks
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap, SharedFault, explains, name_shared
-from rackwright.nodelife.slurm_nodes import reason
+from rackwright.nodelife.slurm_nodes import REPAIRED_FOR, reason, took_itself_out
 from rackwright.nodelife.store import transaction
 
 PAUSED = "paused"
 _LEVEL = frozenset({RepairState.HEALTHY, RepairState.PROBATION, RepairState.VALIDATING})
 """States in which a fault that lasts counts although it was seen before."""
-_TAKES = ("node health: ", "rackwright verify: ", "rackwright: repair ", "Not responding", "Prolog error",
-          "Epilog error", "Kill task failed", "Node unexpectedly rebooted", "gres/gpu count reported lower",
-          "Low RealMemory")  # fmt: skip
-"""Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
+_OTHER = "another controller repairs it"
 _RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
 
 
@@ -107,12 +105,16 @@ class RepairController:
             events: faults that were seen, with their nodes.
             now: time in s of a clock that only goes forward.
         """
-        self._take_in([one for one in events if self._leaks(one[1].fault)], now)
+        self._take_in([one for one in events if leaks(self.table, one[1].fault)], now)
         if self.journal.setting(PAUSED):
             return
         for record in self.journal.in_states([RepairState.SUSPECT, RepairState.DRAINING]):
-            if self._leaks(record.fault):
-                self._cut_power(record, now)
+            if leaks(self.table, record.fault):
+                before = is_off(self.journal, record)
+                if (told := cut_power(self.journal, self.actuator, record, now)) is not None:
+                    self._wait(record, now, told)
+                elif not before:
+                    self.told.append(f"{record.node}: power-off")
 
     # -- faults ------------------------------------------------------------------------------------
 
@@ -254,16 +256,23 @@ class RepairController:
 
     def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
         if fault.action is FaultAction.POWER_OFF:
-            text = reason(f"repair {record.fault} {record.cycle}")
-            if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and self._is_off(record):  # fmt: skip
+            text = self._reason(record)
+            if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and is_off(self.journal, record):  # fmt: skip
                 self.journal.step(record.node, "drain", now, "switched off")
             return
         begun = self.journal.action(record, "drain") is not None
         if not begun and (why := self._held_back(record, fault, now)) is not None:
             self._wait(record, now, why)
             return
-        text = reason(f"repair {fault.id} {record.cycle}")
-        former = view.reason if (view.reason or "").startswith(_TAKES) else None
+        text = self._reason(record)
+        own = (view.reason or "").endswith(f" {self.journal.identity}")
+        if (view.reason or "").startswith(REPAIRED_FOR) and not own:
+            self._wait(record, now, f"{_OTHER}: {view.reason}")
+            return
+        if view.in_service and record.waits.startswith(_OTHER):
+            self.journal.step(record.node, "clear", now, "another controller has given it back")
+            return
+        former = view.reason if own or took_itself_out(view.reason) else None
         if not view.in_service and view.reason and former is None:
             self._wait(record, now, f"it is out of service already: {view.reason}")
             return
@@ -271,6 +280,10 @@ class RepairController:
             self._out.add(record.node)
             self._drains.append(now)
             self.journal.step(record.node, "drain", now, text)
+
+    def _reason(self, record: NodeRecord) -> str:
+        """Return the reason in Slurm, which names the journal: two controllers never act on one node."""
+        return reason(f"repair {record.fault} {record.cycle} {self.journal.identity}")
 
     def _held_back(self, record: NodeRecord, fault: Fault, now: float) -> str | None:
         """Return the reason a node is not drained now; None if it is."""
@@ -305,35 +318,8 @@ class RepairController:
             self._storm = f"storm: a new fault on {counted(len(news), 'node')} within {self.limits.storm_s:g} s"
             self.told.append(self._storm)
 
-    def _leaks(self, name: str) -> bool:
-        """Return True if a node with the fault is switched off at once: the one action that waits for nothing."""
-        fault = self.table.faults.get(name)
-        return fault is not None and fault.action is FaultAction.POWER_OFF
-
-    def _cut_power(self, record: NodeRecord, now: float) -> None:
-        """Ask the BMC until the node is off by its power state: that it has taken the request proves nothing."""
-        if self._is_off(record):
-            return
-        action = self.journal.action(record, "power-off")
-        if action is None:
-            self.told.append(f"{record.node}: power-off")
-            action = self.journal.intend(record, "power-off", "leak", "", now)
-        try:
-            self.actuator.act(action)
-            progress = self.actuator.progress(action)
-        except (ActionError, ExternalToolError) as error:
-            progress = Progress(done=False, text=error.summary)
-        if progress.passed:
-            self.journal.set_phase(action, "done", now, progress.text)
-        else:
-            self._wait(record, now, f"not switched off yet: {progress.text or 'no answer'}")
-
-    def _is_off(self, record: NodeRecord) -> bool:
-        action = self.journal.action(record, "power-off")
-        return action is not None and action.phase == "done"
-
     def _from_draining(self, record: NodeRecord, view: NodeView, now: float) -> None:
-        if self._leaks(record.fault) and not self._is_off(record):
+        if leaks(self.table, record.fault) and not is_off(self.journal, record):
             return  # the BMC is asked again in each pass
         if view.jobs == 0:
             self.journal.step(record.node, "empty", now, "no job is left")

@@ -389,3 +389,25 @@ def test_fault_that_returns_in_the_same_log_takes_the_node_out_again() -> None:
     assert state(loop, "a") is RepairState.PROBATION, "the log is only read again"
     loop.run_pass(seen(line(10) + line(500)), now + 60.0)
     assert state(loop, "a") is RepairState.DRAINING
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(st.booleans(), min_size=4, max_size=40))
+def test_two_controllers_on_two_machines_never_touch_one_node_twice(turns: list[bool]) -> None:
+    """Each took the nodes of the other for its own: both had written "repair FAULT 1"."""
+    cluster = FakeCluster(["a", "b"])
+    loops = [controller(cluster, open_journal()), controller(cluster, open_journal())]
+    events = [("a", fault("gpu-context-timeout")), ("b", fault("gpu-off-bus"))]
+    now = 10.0
+    for turn in [False, True, *turns, *([True, False] * 12)]:
+        loops[turn].run_pass(events, now)
+        now += 10.0
+    assert cluster.breaches == []
+    for node in cluster.names:
+        acts = [[a.kind for a in loop.journal.actions(node) if a.phase == "done" and a.kind != "drain"] for loop in loops]  # fmt: skip
+        assert sum(map(bool, acts)) == 1
+        assert cluster.nodes[node].drained is None
+    assert {a.kind for a in loops[0].journal.actions() + loops[1].journal.actions()} >= {
+        "reset-gpu",
+        "power-off",
+    }
