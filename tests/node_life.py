@@ -49,6 +49,7 @@ class FakeCluster:
         heals: outcome of the suite of a node, by name; what is absent passes.
         kill_at: calls of the loop from now on after which it is killed; None for never.
         before: kill before the effect of the call instead of after it.
+        measures: the suite measures, as burn-in does and a health check does not.
         deaf: nodes whose BMC says that it does what it is asked for, and does nothing.
     """
 
@@ -58,6 +59,7 @@ class FakeCluster:
     kill_at: int | None = None
     before: bool = False
     deaf: set[str] = field(default_factory=set)
+    measures: bool = True
     nodes: dict[str, FakeNode] = field(default_factory=dict)
     breaches: list[str] = field(default_factory=list)
     done: Counter[tuple[str, int, int, str]] = field(default_factory=Counter)

@@ -223,7 +223,7 @@ class RepairController:
             case RepairState.RMA:
                 self._from_rma(record, now)
             case RepairState.VALIDATING:
-                self._from_validating(record, view, now)
+                self._from_validating(record, fault, view, now)
             case RepairState.PROBATION if now - record.since >= self.limits.probation_s:
                 self.journal.step(record.node, "clear", now, "probation has passed")
             case RepairState.PROBATION | RepairState.HEALTHY:
@@ -416,7 +416,10 @@ class RepairController:
         if hands is not None and hands.phase == "done":
             self.journal.step(record.node, "repaired", now, f"by hand: {hands.result}")
 
-    def _from_validating(self, record: NodeRecord, view: NodeView, now: float) -> None:
+    def _from_validating(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:  # fmt: skip
+        if fault.subject == "silent" and not self.validator.measures:
+            self._wait(record, now, "a health check cannot prove it: run the loop with --validate 'rackwright burn-in …'")  # fmt: skip
+            return
         suite = self.journal.intend(record, "validate", "", view.boot, now)
         if suite.phase == "intent":
             progress = self.validator.validate(record.node, f"{record.node}-{record.cycle}-{record.rung}")  # fmt: skip

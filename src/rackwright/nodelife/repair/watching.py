@@ -172,6 +172,11 @@ class CommandValidator:
     command: tuple[str, ...]
     folder: Path
 
+    @property
+    def measures(self) -> bool:
+        """True: the suite of burn-in, or the team's own, is trusted with it."""
+        return True
+
     def validate(self, node: str, key: str) -> Progress:
         """Begin the command once for each key; 0 is passed, 1 and 5 are not, anything else is unknown."""
         place = self.folder / key

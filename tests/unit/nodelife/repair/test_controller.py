@@ -411,3 +411,19 @@ def test_two_controllers_on_two_machines_never_touch_one_node_twice(turns: list[
         "reset-gpu",
         "power-off",
     }
+
+
+@pytest.mark.parametrize("name", ["gpu-slow", "silent-corruption"])
+def test_node_with_a_silent_fault_never_returns_by_a_health_check(name: str) -> None:
+    """A health check reads what a node reports: one with corrupt results reports nothing."""
+    cluster = FakeCluster(["a", "b"], measures=False)
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault(name))])
+    finish_by_hand(loop.journal, "a", "GPU 3 swapped", now)
+    now = passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.VALIDATING
+    assert "--validate" in loop.journal.node("a").waits
+    assert cluster.nodes["a"].drained is not None
+    cluster.measures = True
+    passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.PROBATION
