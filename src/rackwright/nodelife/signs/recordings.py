@@ -194,8 +194,12 @@ def read_amd_smi(text: str) -> Iterator[Sample]:
 
 
 def read_neuron(text: str) -> Iterator[Sample]:
-    """Yield the hardware counters of a report of ``neuron-monitor``."""
-    for device in json.loads(text)["system_data"]["neuron_hw_counters"]["neuron_devices"]:
+    """Yield the hardware counters of the last whole report of ``neuron-monitor``, which writes one a line."""
+    try:
+        report = json.loads(text)
+    except ValueError:
+        report = json.loads(text.rpartition("\n")[0].rpartition("\n")[2])
+    for device in report["system_data"]["neuron_hw_counters"]["neuron_devices"]:
         for path, value in _fields(device):
             yield Sample(f"neuron.{path}", str(device["neuron_device_index"]), 0.0, value)
 

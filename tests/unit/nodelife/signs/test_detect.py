@@ -174,3 +174,11 @@ def test_drained_node_has_a_way_back_that_ends_with_a_person() -> None:
                 FaultAction.PATH,
             }, fault.id
     assert TABLE.faults["gpu-page-fault"].severity is FaultSeverity.INFO
+
+
+def test_last_whole_report_of_neuron_monitor_counts() -> None:
+    """It writes a report a line for ever, and a file of two was not read at all."""
+    report = '{{"system_data": {{"neuron_hw_counters": {{"neuron_devices": [{{"neuron_device_index": 2, "mem_ecc_uncorrected": {}}}]}}}}}}\n'.format
+    assert faults(neuron_monitor=report(0) + report(1)) == {"neuron-uncorrectable"}
+    assert faults(neuron_monitor=report(0) + report(1) + report(2)[:40]) == {"neuron-uncorrectable"}
+    assert faults(neuron_monitor=report(0) * 3) == set()
