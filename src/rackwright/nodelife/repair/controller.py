@@ -61,6 +61,8 @@ class RepairController:
     _drains: list[float] = field(default_factory=list)
     _storm: str | None = None
     _begun: bool = True
+    _pass: float = 0.0
+    _leaks: int = 0
 
     @cached_property
     def nodes(self) -> frozenset[str]:
@@ -77,10 +79,9 @@ class RepairController:
         Raises:
             ExternalToolError: the cluster does not answer, so that nothing is done.
         """
-        self.told.clear()
         self.switch_off(events, now)
         self._views = self.actuator.look(self.nodes)
-        news = self._take_in(events, now)
+        news = self._leaks + self._take_in(events, now)
         if news or self.shared or self._begun:
             self._name_shared(now)
         self._begun = False
@@ -105,7 +106,10 @@ class RepairController:
             events: faults that were seen, with their nodes.
             now: time in s of a clock that only goes forward.
         """
-        self._take_in([one for one in events if leaks(self.table, one[1].fault)], now)
+        if self._pass != now:  # it was not called already in this pass
+            self.told.clear()
+            self._pass, self._leaks = now, 0
+        self._leaks += self._take_in([one for one in events if leaks(self.table, one[1].fault)], now)  # fmt: skip
         if self.journal.setting(PAUSED):
             return
         for record in self.journal.in_states([RepairState.SUSPECT, RepairState.DRAINING]):

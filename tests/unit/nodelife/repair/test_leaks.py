@@ -9,6 +9,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.nodelife.repair.controller import PAUSED
 from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.repair.tasks import finish_by_hand
+from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 BEFORE = {
     RepairState.HEALTHY: (None, 1),
@@ -86,3 +87,16 @@ def test_pause_holds_for_a_leak_as_well_and_the_leak_is_not_forgotten() -> None:
     loop.journal.set(PAUSED, False)
     loop.run_pass([], 20.0)
     assert not cluster.nodes["a"].power
+
+
+def test_leak_that_was_seen_before_slurm_is_told_and_its_rack_is_named() -> None:
+    nodes = [f"n{number}" for number in range(40)]
+    rack = SharedPart("rack", "c01")
+    parts = PartMap({rack: frozenset(nodes[:4]), SharedPart("hall", "h"): frozenset(nodes)})
+    loop = controller(FakeCluster(nodes), open_journal(), parts=parts)
+    loop.run_pass([], 5.0)
+    events = [(node, fault("coolant-leak")) for node in nodes[:4]]
+    loop.switch_off(events, 10.0)
+    loop.run_pass(events, 10.0)
+    assert [shared.part for shared in loop.shared] == [rack]
+    assert "n0: power-off" in loop.told
