@@ -49,6 +49,8 @@ class FakeCluster:
         heals: outcome of the suite of a node, by name; what is absent passes.
         kill_at: calls of the loop from now on after which it is killed; None for never.
         before: kill before the effect of the call instead of after it.
+        measures: the suite measures, as burn-in does and a health check does not.
+        deaf: nodes whose BMC says that it does what it is asked for, and does nothing.
     """
 
     names: Sequence[str]
@@ -56,6 +58,8 @@ class FakeCluster:
     takes: int = 0
     kill_at: int | None = None
     before: bool = False
+    deaf: set[str] = field(default_factory=set)
+    measures: bool = True
     nodes: dict[str, FakeNode] = field(default_factory=dict)
     breaches: list[str] = field(default_factory=list)
     done: Counter[tuple[str, int, int, str]] = field(default_factory=Counter)
@@ -123,15 +127,16 @@ class FakeCluster:
 
     def _act(self, action: ActionRecord) -> None:
         node = self.nodes[action.node]
-        if action.id in node.claims:
+        if action.id in node.claims or (action.node in self.deaf and "power" in action.kind):
             return
         node.claims.add(action.id)
         if action.kind == "evidence":
             return
         self.done[action.node, action.cycle, action.rung, action.kind] += 1
-        if node.jobs and action.kind != "power-off":
+        leaks = action.kind == "power-off" and action.argument == "leak"
+        if node.jobs and not leaks:
             self.breaches.append(f"{action.kind} of {action.node} under a job")
-        if node.drained is None:
+        if node.drained is None and not leaks:
             self.breaches.append(f"{action.kind} of {action.node} in service")
         node.proven = False
         node.left = self.takes
@@ -146,6 +151,8 @@ class FakeCluster:
         if node.left:
             node.left -= 1
             return RUNNING
+        if action.kind == "power-off" and node.power:
+            return Progress(done=False, text="the BMC says On")
         return Progress(done=True, passed=True)
 
     def validate(self, node: str, key: str) -> Progress:

@@ -366,7 +366,9 @@ def test_forty_faults_are_found_and_repaired_as_the_table_says(hall: Hall) -> No
     faults = [
         fault
         for fault in TABLE.faults.values()
-        if fault.examples and not ({"slurm"} & set(material_of(fault)))
+        if fault.examples
+        and not ({"slurm"} & set(material_of(fault)))
+        and fault.subject != "silent"  # the loop here proves nodes by a health check, which cannot
     ]
     assert len(faults) >= 40
     rows: list[str] = []

@@ -23,6 +23,12 @@ OF_CHECK = "node health: "
 TAKEN_UP = f"{PREFIX}left: "
 """Beginning of a comment that the loop has taken up: the health check does not drain the node for it."""
 
+REPAIRED_FOR = f"{PREFIX}repair "
+"""Beginning of the reason of a node that a repair loop has drained; its last word names the journal."""
+_BY_ITSELF = (OF_CHECK, f"{PREFIX[:-2]} verify: ", "Not responding", "Prolog error", "Epilog error",
+              "Kill task failed", "Node unexpectedly rebooted", "gres/gpu count reported lower", "Low RealMemory")  # fmt: skip
+"""Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
+
 READ, READ_AGAIN, LIST_JOBS = "Read the nodes", "Read them again", "List their jobs"
 """Tasks of the playbook ``nodes.yml`` whose output is read."""
 
@@ -73,6 +79,11 @@ class Job:
     user: str
     nodes: str
     name: str
+
+
+def took_itself_out(text: str | None) -> bool:
+    """Return True for the reason of a node that took itself out of service, or that Slurm did."""
+    return (text or "").startswith(_BY_ITSELF)
 
 
 _FIELDS = re.compile(r"^NodeName=(?P<name>\S+) .*?\bState=(?P<state>\S+)")

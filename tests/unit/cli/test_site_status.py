@@ -176,6 +176,6 @@ def test_part_that_nodes_share_and_faults_that_only_hands_cure_are_on_the_workli
             journal.step(node, "suspect", now, "down", fault="port-down", incident="leaf leaf-1 (c01 U40)")  # fmt: skip
     ended = run_here(folder, "status", "blueprint.yaml", "--target", "hosts", "--json")
     work = [(one["node"], one["action"], one["part"]) for one in json.loads(ended.out)["work"] if one.get("part")]  # fmt: skip
-    assert sorted(work) == [("gpu-1", "replace", "power"), ("leaf-1 (c01 U40)", "look at", "leaf")]
+    assert sorted(work) == [("gpu-1", "replace", "psu"), ("leaf-1", "look at", "leaf")]
     text = run_here(folder, "status", "blueprint.yaml", "--target", "hosts").out
     assert "gpu-3: suspect: port-down, leaf leaf-1 (c01 U40)" in text

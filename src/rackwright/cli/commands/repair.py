@@ -161,11 +161,12 @@ def _one_pass(
     assert isinstance(actuator, SlurmActuator)  # noqa: S101 - made below
     try:
         now = clock.now()  # before anything is read: what is written meanwhile is newer
-        seen = actuator.slurm.update(controller.nodes, ())
-        events = list(events_of_slurm(controller.table, seen.after))
+        events = list(bmcs.events(controller.table, controller.journal, now))
         if recordings is not None:
             events += recordings.events(controller.table, controller.nodes, controller.journal)
-        events += bmcs.events(controller.table, controller.journal, now)
+        controller.switch_off(events, now)  # a leak does not wait for Slurm
+        seen = actuator.slurm.update(controller.nodes, ())
+        events += events_of_slurm(controller.table, seen.after)
         controller.run_pass(events, now)
         answers = take_up_updates(controller.table, seen.after)
         if answers and not dry and not controller.journal.setting(PAUSED):
@@ -268,8 +269,9 @@ def _tell(arguments: argparse.Namespace, plan: Plan) -> int:
     Raises:
         UsageError: the node does not wait for a person.
     """
-    from rackwright.nodelife.repair.controller import PAUSED, finish_by_hand
+    from rackwright.nodelife.repair.controller import PAUSED
     from rackwright.nodelife.repair.journal import PART, Journal
+    from rackwright.nodelife.repair.tasks import finish_by_hand
     from rackwright.nodelife.store import open_store
 
     with open_store(

@@ -144,16 +144,14 @@ def _under_repair(
 
     A cluster without a repair loop has no journal.
     """
-    from rackwright.nodelife.worklist import HandTask
-
     if not ledger.has("repair"):
         return {}, [], {}
     from rackwright.nodelife.repair.journal import Journal
-    from rackwright.nodelife.repair.tasks import shared_tasks, watched_tasks
+    from rackwright.nodelife.repair.tasks import hand_task, shared_tasks, watched_tasks
 
     journal = Journal(ledger.connection)
     repairs: dict[str, str] = {}
-    tasks = [*shared_tasks(journal), *watched_tasks(journal, table, now)]
+    tasks: list[HandTask] = [*shared_tasks(journal), *watched_tasks(journal, table, now)]
     faults: dict[str, str] = {}
     for name, record in sorted(journal.nodes.items()):
         if record.state == "healthy":
@@ -162,21 +160,8 @@ def _under_repair(
             word for word in (record.fault, record.device, record.incident, record.waits) if word
         ]
         repairs[name], faults[name] = f"{record.state}: {', '.join(words)}", record.fault
-        hands = journal.action(record, "hands")
-        if hands is not None and hands.phase not in ("done", "failed"):
-            serial = ledger.serials(name, "gpu").get(record.device, "")
-            part = "gpu" if serial else ""
-            tasks.append(
-                HandTask(
-                    name,
-                    hands.argument,
-                    record.fault,
-                    part,
-                    record.device,
-                    serial,
-                    since=hands.begun,
-                )
-            )
+        if (task := hand_task(journal, table, ledger, record)) is not None:
+            tasks.append(task)
     return repairs, tasks, faults
 
 

@@ -108,7 +108,7 @@ class SlurmHere:
         if seen.after:
             known = compress_hostlist(seen.after)
             found = self._ask(
-                "squeue", "--noheader", f"--format={JOB_FORMAT}", f"--nodelist={known}"
+                "squeue", "--all", "--noheader", f"--format={JOB_FORMAT}", f"--nodelist={known}"
             )
             seen.jobs = read_jobs(found)
         return seen

@@ -83,5 +83,9 @@ class Actuator(Protocol):
 class Validator(Protocol):
     """Proves that a node is fit to take jobs; the suite of burn-in, or a health check."""
 
+    @property
+    def measures(self) -> bool:
+        """True if it measures speed and compares results, and so finds faults that show no error."""
+
     def validate(self, node: str, key: str) -> Progress:
         """Begin the suite on a drained node, once for each ``key``, and return how far it is."""

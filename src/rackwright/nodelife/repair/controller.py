@@ -20,18 +20,17 @@ from rackwright.nodelife.repair.budgets import (
     over_hour,
 )
 from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
+from rackwright.nodelife.repair.leaks import cut_power, is_off, leaks
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap, SharedFault, explains, name_shared
-from rackwright.nodelife.slurm_nodes import reason
+from rackwright.nodelife.slurm_nodes import REPAIRED_FOR, reason, took_itself_out
 from rackwright.nodelife.store import transaction
 
 PAUSED = "paused"
 _LEVEL = frozenset({RepairState.HEALTHY, RepairState.PROBATION, RepairState.VALIDATING})
 """States in which a fault that lasts counts although it was seen before."""
-_TAKES = ("node health: ", "rackwright verify: ", "rackwright: repair ", "Not responding", "Prolog error",
-          "Epilog error", "Kill task failed", "Node unexpectedly rebooted")  # fmt: skip
-"""Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
+_OTHER = "another controller repairs it"
 _RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
 
 
@@ -62,6 +61,8 @@ class RepairController:
     _drains: list[float] = field(default_factory=list)
     _storm: str | None = None
     _begun: bool = True
+    _pass: float = 0.0
+    _leaks: int = 0
 
     @cached_property
     def nodes(self) -> frozenset[str]:
@@ -78,9 +79,9 @@ class RepairController:
         Raises:
             ExternalToolError: the cluster does not answer, so that nothing is done.
         """
-        self.told.clear()
+        self.switch_off(events, now)
         self._views = self.actuator.look(self.nodes)
-        news = self._take_in(events, now)
+        news = self._leaks + self._take_in(events, now)
         if news or self.shared or self._begun:
             self._name_shared(now)
         self._begun = False
@@ -97,6 +98,27 @@ class RepairController:
                 self._wait(record, now, error.summary)
             except ExternalToolError as error:
                 self._wait(record, now, f"no answer: {error.summary}")
+
+    def switch_off(self, events: Sequence[tuple[str, FaultEvent]], now: float) -> None:
+        """Switch leaking nodes off at once, whatever runs on them and whether the cluster answers or not.
+
+        Args:
+            events: faults that were seen, with their nodes.
+            now: time in s of a clock that only goes forward.
+        """
+        if self._pass != now:  # it was not called already in this pass
+            self.told.clear()
+            self._pass, self._leaks = now, 0
+        self._leaks += self._take_in([one for one in events if leaks(self.table, one[1].fault)], now)  # fmt: skip
+        if self.journal.setting(PAUSED):
+            return
+        for record in self.journal.in_states([RepairState.SUSPECT, RepairState.DRAINING]):
+            if leaks(self.table, record.fault):
+                before = is_off(self.journal, record)
+                if (told := cut_power(self.journal, self.actuator, record, now)) is not None:
+                    self._wait(record, now, told)
+                elif not before:
+                    self.told.append(f"{record.node}: power-off")
 
     # -- faults ------------------------------------------------------------------------------------
 
@@ -122,7 +144,14 @@ class RepairController:
             self.journal.note(node, now, f"{fault.id}: {fault.severity}, {fault.action}")
             return
         known = {"fault": fault.id, "device": event.device, "severity": fault.severity.value}
-        if record.state is RepairState.HEALTHY:
+        if fault.action is FaultAction.POWER_OFF and record.state not in {RepairState.HEALTHY, RepairState.PROBATION}:  # fmt: skip
+            if record.fault == fault.id and record.state in {RepairState.SUSPECT, RepairState.DRAINING}:  # fmt: skip
+                self.journal.note(node, now, f"{fault.id} as well: {event.text}")
+            elif record.state is RepairState.SUSPECT:
+                self.journal.change(node, now, f"worse: {event.text}", **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
+            else:  # whatever it is repaired for: it may be under power
+                self.journal.step(node, "leak", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
+        elif record.state is RepairState.HEALTHY:
             self.journal.step(node, "suspect", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
         elif record.state is RepairState.PROBATION:
             again = record.rung + 1 if record.fault == fault.id else 0
@@ -198,7 +227,7 @@ class RepairController:
             case RepairState.RMA:
                 self._from_rma(record, now)
             case RepairState.VALIDATING:
-                self._from_validating(record, view, now)
+                self._from_validating(record, fault, view, now)
             case RepairState.PROBATION if now - record.since >= self.limits.probation_s:
                 self.journal.step(record.node, "clear", now, "probation has passed")
             case RepairState.PROBATION | RepairState.HEALTHY:
@@ -231,14 +260,23 @@ class RepairController:
 
     def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
         if fault.action is FaultAction.POWER_OFF:
-            self._power_off(record, now)
+            text = self._reason(record)
+            if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and is_off(self.journal, record):  # fmt: skip
+                self.journal.step(record.node, "drain", now, "switched off")
             return
         begun = self.journal.action(record, "drain") is not None
         if not begun and (why := self._held_back(record, fault, now)) is not None:
             self._wait(record, now, why)
             return
-        text = reason(f"repair {fault.id} {record.cycle}")
-        former = view.reason if (view.reason or "").startswith(_TAKES) else None
+        text = self._reason(record)
+        own = (view.reason or "").endswith(f" {self.journal.identity}")
+        if (view.reason or "").startswith(REPAIRED_FOR) and not own:
+            self._wait(record, now, f"{_OTHER}: {view.reason}")
+            return
+        if view.in_service and record.waits.startswith(_OTHER):
+            self.journal.step(record.node, "clear", now, "another controller has given it back")
+            return
+        former = view.reason if own or took_itself_out(view.reason) else None
         if not view.in_service and view.reason and former is None:
             self._wait(record, now, f"it is out of service already: {view.reason}")
             return
@@ -246,6 +284,10 @@ class RepairController:
             self._out.add(record.node)
             self._drains.append(now)
             self.journal.step(record.node, "drain", now, text)
+
+    def _reason(self, record: NodeRecord) -> str:
+        """Return the reason in Slurm, which names the journal: two controllers never act on one node."""
+        return reason(f"repair {record.fault} {record.cycle} {self.journal.identity}")
 
     def _held_back(self, record: NodeRecord, fault: Fault, now: float) -> str | None:
         """Return the reason a node is not drained now; None if it is."""
@@ -280,14 +322,9 @@ class RepairController:
             self._storm = f"storm: a new fault on {counted(len(news), 'node')} within {self.limits.storm_s:g} s"
             self.told.append(self._storm)
 
-    def _power_off(self, record: NodeRecord, now: float) -> None:
-        """Switch a leaking node off at once, whatever runs on it: the one action that waits for nothing."""
-        text = reason(f"repair {record.fault} {record.cycle}")
-        drained = self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, self._views[record.node].reason))  # fmt: skip
-        if drained and self._do(record, "power-off", "", now, self.actuator.act):
-            self.journal.step(record.node, "drain", now, "switched off")
-
     def _from_draining(self, record: NodeRecord, view: NodeView, now: float) -> None:
+        if leaks(self.table, record.fault) and not is_off(self.journal, record):
+            return  # the BMC is asked again in each pass
         if view.jobs == 0:
             self.journal.step(record.node, "empty", now, "no job is left")
             return
@@ -359,7 +396,9 @@ class RepairController:
         parts = {"cold-cycle": ("power-off", "power-on")}.get(kind, (kind,))
         for part in parts:
             if not self._do(record, part, fault.service or record.device, now, self.actuator.act, alone=True):  # fmt: skip
-                return Progress(done=False, text=f"jobs run on it: no {part}")
+                return Progress(
+                    done=False, text=f"jobs run on it, or it is not ours any more: no {part}"
+                )
             action = self.journal.action(record, part)
             assert action is not None  # noqa: S101 - it was done above
             if action.phase == "failed":
@@ -381,7 +420,10 @@ class RepairController:
         if hands is not None and hands.phase == "done":
             self.journal.step(record.node, "repaired", now, f"by hand: {hands.result}")
 
-    def _from_validating(self, record: NodeRecord, view: NodeView, now: float) -> None:
+    def _from_validating(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:  # fmt: skip
+        if fault.subject == "silent" and not self.validator.measures:
+            self._wait(record, now, "a health check cannot prove it: run the loop with --validate 'rackwright burn-in …'")  # fmt: skip
+            return
         suite = self.journal.intend(record, "validate", "", view.boot, now)
         if suite.phase == "intent":
             progress = self.validator.validate(record.node, f"{record.node}-{record.cycle}-{record.rung}")  # fmt: skip
@@ -434,6 +476,9 @@ class RepairController:
         view = self.actuator.look([record.node]).get(record.node) if alone else None
         if alone and (view is None or view.jobs or view.in_service):
             return False
+        drained = self._drain_of(record)
+        if alone and view is not None and drained is not None and not (view.reason or "").startswith(drained.argument):  # fmt: skip
+            return False  # an operator, or another controller, has taken it since the pass began
         if action is None:
             token = view.boot if view is not None else self._views[record.node].boot
             action = self.journal.intend(record, kind, argument, token, now)
@@ -452,17 +497,3 @@ class RepairController:
     def _wait(self, record: NodeRecord, now: float, why: str) -> None:
         self.told.append(f"{record.node} ({record.state}, {record.fault}): {why}")
         self.journal.change(record.node, now, waits=why)
-
-
-def finish_by_hand(journal: Journal, node: str, text: str, now: float) -> bool:
-    """Write that a person has done what a node waits for; True if it waits for that."""
-    record = journal.node(node)
-    action = journal.action(record, "hands")
-    if (
-        record.state not in {RepairState.REPAIRING, RepairState.RMA}
-        or action is None
-        or action.phase == "done"
-    ):
-        return False
-    journal.set_phase(action, "done", now, text)
-    return True

@@ -36,6 +36,11 @@ class DryActuator:
         """Return that it is under way."""
         return RUNNING
 
+    @property
+    def measures(self) -> bool:
+        """True: it runs nothing."""
+        return True
+
     def validate(self, node: str, key: str) -> Progress:
         """Return that it would run."""
         return Progress(done=False, text="the suite would run")

@@ -7,9 +7,11 @@ open action and goes on with it, and never begins another in its place.
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from rackwright.nodelife.repair.states import RepairState, after
@@ -105,6 +107,15 @@ class Journal:
             row["node"]: NodeRecord(**{**dict(row), "state": RepairState(row["state"])})
             for row in connection.execute("SELECT * FROM repair_nodes")
         }
+
+    @cached_property
+    def identity(self) -> str:
+        """Random word that tells this journal from one of another machine."""
+        known: str | None = self.setting("identity")
+        if known is None:
+            known = secrets.token_hex(3)
+            self.set("identity", known)
+        return known
 
     @property
     def nodes(self) -> Mapping[str, NodeRecord]:

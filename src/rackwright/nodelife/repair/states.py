@@ -39,6 +39,7 @@ STEPS: tuple[tuple[str, tuple[RepairState, ...], RepairState], ...] = (
     ("suspect", (RepairState.HEALTHY, RepairState.PROBATION), RepairState.SUSPECT),
     ("clear", (RepairState.SUSPECT, RepairState.PROBATION), RepairState.HEALTHY),
     ("drain", (RepairState.SUSPECT,), RepairState.DRAINING),
+    ("leak", tuple(sorted(OUT)), RepairState.DRAINING),
     ("empty", (RepairState.DRAINING,), RepairState.DIAGNOSING),
     ("repair", (RepairState.DIAGNOSING,), RepairState.REPAIRING),
     ("return_part", (RepairState.DIAGNOSING,), RepairState.RMA),
@@ -49,7 +50,8 @@ STEPS: tuple[tuple[str, tuple[RepairState, ...], RepairState], ...] = (
     ("taken", tuple(sorted(OUT)), RepairState.HEALTHY),
 )
 """Name of each step, the states that it leaves, and the state that it leads to. ``taken`` is the way of a
-node that an operator has taken over: it is theirs, and no longer under repair."""
+node that an operator has taken over: it is theirs, and no longer under repair. ``leak`` begins a repair again
+with the power off, wherever it was."""
 
 
 class _Node:

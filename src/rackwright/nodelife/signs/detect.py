@@ -11,12 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rackwright.catalog.fault_signals import RECOVERY_XID
 from rackwright.catalog.fault_table import LINK_XIDS, FaultTable
 from rackwright.model.faults import Fault, Signal
 from rackwright.nodelife.signs.recordings import LogLine, Recording, Sample, read_recording
 
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?([^)]*)\): (\d+)(?:, ?|$|(?=\s))(.*)")
 _REASON_XID = re.compile(r"\bXid (\d+)\b(?: \(([^)]*)\))?")
+_OF_PROGRAM = ("node health: ", "rackwright")
+"""Beginnings of reasons in Slurm of our programs: the words of an operator are about what they know already."""
 _REASON_ID = re.compile(r"\[([a-z][a-z0-9-]+)\]")
 _NUMBERS = re.compile(r"\((0x[0-9a-fA-F]+) (0x[0-9a-fA-F]+)\b")
 _NOTHING = frozenset({"", "n/a", "[n/a]", "none"})
@@ -28,7 +31,7 @@ class FaultEvent:
 
     Attributes:
         device: part of the node, as its source names it; empty for the node itself.
-        at: time of the source in s; 0 where it has none.
+        at: time of the source in s; 0 for what is so now, below 0 for an event without a time.
         text: line or value that is the sign.
     """
 
@@ -48,15 +51,18 @@ class _Sign:
 
 
 def detect(table: FaultTable, recording: Recording) -> tuple[FaultEvent, ...]:
-    """Return the faults of a recording: of each fault and device the first sign that completes it."""
+    """Return the faults of a recording: of each fault and device the last sign, as a fault may come again."""
     xids = list(_xids(recording))
     found: dict[tuple[str, str], FaultEvent] = {}
     for fault in table.faults.values():
         for signal in fault.signals:
-            for event in _events(table, fault, signal, recording, xids):
-                found.setdefault((event.fault, event.device), event)
+            last = {e.device: e for e in _events(table, fault, signal, recording, xids)}
+            for device, event in last.items():
+                known = found.get((event.fault, device))
+                if known is None or known.at < event.at:
+                    found[event.fault, device] = event
     for line in recording.lines:
-        for name in reason_faults(line.text) if line.log == "slurm-reason" else ():
+        for name in reason_faults(line.text) if line.log == "slurm-reason" and line.text.startswith(_OF_PROGRAM) else ():  # fmt: skip
             if name in table.faults and not any(fault == name for fault, _ in found):
                 found[name, ""] = FaultEvent(name, "", line.at or 0.0, line.text)
     return tuple(sorted(found.values()))
@@ -87,19 +93,35 @@ class _Xid:
 
 
 def _xids(recording: Recording) -> Iterator[_Xid]:
-    """Yield the Xid errors of the kernel log, of DCGM and of reasons in Slurm."""
+    """Yield the Xid errors of the kernel log, of DCGM and of reasons in Slurm.
+
+    By Xid 154 the driver asks for a recovery and takes it back: the last one of a GPU counts. The number
+    that DCGM has stays until another one comes.
+    """
+    lines = {}
+    for one in _xids_of_lines(recording):
+        lines[one.sign.device if one.number == RECOVERY_XID else id(one)] = one
+    yield from lines.values()
+    former: dict[str, str] = {}
+    for sample in recording.samples:
+        if sample.name != "dcgm.DCGM_FI_DEV_XID_ERRORS":
+            continue
+        same = former.get(sample.device) == sample.value
+        former[sample.device] = sample.value
+        if not same and (value := _number(sample.value)):
+            text = f"{sample.name} {sample.value}"
+            yield _Xid(int(value), _Sign(sample.device, sample.at, text), "")
+
+
+def _xids_of_lines(recording: Recording) -> Iterator[_Xid]:
     for line in recording.lines:
         if line.log == "kernel" and (match := _XID.search(line.text)) is not None:
             sign = _Sign(match[1], line.at or 0.0, line.text)
             yield _Xid(int(match[2]), sign, match[3])
-        elif line.log == "slurm-reason":
+        elif line.log == "slurm-reason" and line.text.startswith(_OF_PROGRAM):
             for number, rest in _REASON_XID.findall(line.text):
                 # The reason is short: what the driver asks for comes as the message has it.
                 yield _Xid(int(number), _Sign("", line.at or 0.0, line.text), f"to 0 ({rest})")
-    for sample in recording.samples:
-        if sample.name == "dcgm.DCGM_FI_DEV_XID_ERRORS" and (value := _number(sample.value)):
-            text = f"{sample.name} {sample.value}"
-            yield _Xid(int(value), _Sign(sample.device, sample.at, text), "")
 
 
 def _events(

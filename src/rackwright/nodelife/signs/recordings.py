@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,8 @@ class LogLine:
     """A line of a log.
 
     Attributes:
-        at: time in s, of the clock of the log; None where the line has none.
+        at: time in s, of the clock of the log; None where the line has none. In a log of events without
+            times -N for the Nth line of one text, so that it is one event however often the log is read.
     """
 
     log: str
@@ -79,8 +81,23 @@ def read_recording(material: Mapping[str, str]) -> Recording:
     return Recording(tuple(lines), tuple(samples), tuple(problems))
 
 
+_STATES = frozenset({"nvidia-smi-text", "slurm-reason"})
+"""Sources of lines that tell what is now, and no event."""
+_LEVEL = re.compile(r"^[a-z0-9]+\s*:[a-z]+\s*: ")
+"""Facility and level before a line of dmesg."""
 _SECONDS = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\]\s*")
+_UNIX = re.compile(r"^(\d{9,}\.\d+) ")
+_KMSG = re.compile(r"^\d+,\d+,(\d+),[^;]*;")
+"""Record of /dev/kmsg, with its time in µs."""
 _ISO = re.compile(r"^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\s+")
+_WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^()([A-Z][a-z]{2} [ \d]\d) (\d\d:\d\d:\d\d) "), "%Y %b %d %H:%M:%S"),
+    (re.compile(r"^(\[)([A-Z][a-z]{2} \d\d \d{4}) (\d\d:\d\d:\d\d)\]\s*"), "%b %d %Y %H:%M:%S"),
+    (re.compile(r"^((?:\s*[0-9a-f]+ *\| *)?)(\d\d/\d\d/\d{4})[ |]+(\d\d:\d\d:\d\d)(?: [A-Z]+)?[ |]+"), "%m/%d/%Y %H:%M:%S"),
+    (re.compile(r"^((?:\s*[0-9a-f]+ *\| *)?)(\d\d/\d\d/\d\d)[ |]+(\d\d:\d\d:\d\d)(?: [A-Z]+)?[ |]+"), "%m/%d/%y %H:%M:%S"),
+    (re.compile(r"^((?:\s*\d+ *\| *)?)([A-Z][a-z]{2}-\d\d-\d{4})[ |]+(\d\d:\d\d:\d\d)[ |]+"), "%b-%d-%Y %H:%M:%S"),
+)  # fmt: skip
+"""Times of syslog (without a year: 2000), of the fabric manager, of ipmitool and of FreeIPMI."""
 _CTIME = re.compile(r"^\[(\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\]\s*")
 
 
@@ -90,6 +107,7 @@ def read_log(log: str, text: str) -> Iterator[LogLine]:
     A line that comes twice with one time was read twice, and counts once.
     """
     seen: set[tuple[float, str]] = set()
+    untimed: Counter[str] = Counter()
     for line in text.split("\n")[:-1]:
         at, rest = _time_of(line)
         if not rest.strip():
@@ -98,13 +116,25 @@ def read_log(log: str, text: str) -> Iterator[LogLine]:
             if (at, rest) in seen:
                 continue
             seen.add((at, rest))
+        elif log not in _STATES:
+            untimed[rest] += 1
+            at = -float(untimed[rest])
         yield LogLine(log, at, rest)
 
 
 def _time_of(line: str) -> tuple[float | None, str]:
-    if match := _SECONDS.match(line):
+    if match := _LEVEL.match(line):
+        line = line[match.end() :]
+    if match := _SECONDS.match(line) or _UNIX.match(line):
         return float(match[1]), line[match.end() :]
+    if match := _KMSG.match(line):
+        return int(match[1]) / 1e6, line[match.end() :]
     try:
+        for pattern, words in _WORDS:
+            if match := pattern.match(line):
+                year = "2000 " if words.startswith("%Y") else ""
+                made = dt.datetime.strptime(f"{year}{match[2]} {match[3]} +0000", f"{words} %z")
+                return made.timestamp(), line[match.end() :]
         if match := _ISO.match(line):
             made = dt.datetime.fromisoformat(match[1].replace(",", "."))
             if made.tzinfo is None:
@@ -164,8 +194,12 @@ def read_amd_smi(text: str) -> Iterator[Sample]:
 
 
 def read_neuron(text: str) -> Iterator[Sample]:
-    """Yield the hardware counters of a report of ``neuron-monitor``."""
-    for device in json.loads(text)["system_data"]["neuron_hw_counters"]["neuron_devices"]:
+    """Yield the hardware counters of the last whole report of ``neuron-monitor``, which writes one a line."""
+    try:
+        report = json.loads(text)
+    except ValueError:
+        report = json.loads(text.rpartition("\n")[0].rpartition("\n")[2])
+    for device in report["system_data"]["neuron_hw_counters"]["neuron_devices"]:
         for path, value in _fields(device):
             yield Sample(f"neuron.{path}", str(device["neuron_device_index"]), 0.0, value)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_life import TABLE, FakeCluster, KilledError, controller, fault, open_journal
+from rackwright.nodelife.repair.actuator import NodeView
 from rackwright.nodelife.repair.budgets import RepairLimits
-from rackwright.nodelife.repair.controller import PAUSED, RepairController, finish_by_hand
+from rackwright.nodelife.repair.controller import PAUSED, RepairController
 from rackwright.nodelife.repair.states import RepairState
-from rackwright.nodelife.signs.detect import FaultEvent
+from rackwright.nodelife.repair.tasks import finish_by_hand
+from rackwright.nodelife.signs.detect import FaultEvent, detect_in
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 DAY = 86_400.0
@@ -345,3 +349,81 @@ def test_kill_at_each_statement_of_a_first_pass_hides_no_fault() -> None:
         loop = controller(cluster, connection)
         passes(loop, [("a", fault("gpu-off-bus"))], start=20.0)
         assert state(loop, "a") is RepairState.PROBATION, left
+
+
+def test_node_that_is_taken_between_two_looks_is_not_rebooted() -> None:
+    """An operator opened a node whose reset was to come: it was reset under their hands."""
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-context-timeout"))], count=3)
+    assert state(loop, "a") is RepairState.REPAIRING
+    look = cluster.look
+
+    def take(nodes: Collection[str]) -> Mapping[str, NodeView]:
+        found = look(nodes)
+        cluster.nodes["a"].drained = "my hands are in it"
+        return found
+
+    cluster.look = take  # type: ignore[method-assign]
+    loop.run_pass([], now)
+    assert (
+        loop.journal.node("a").waits == "jobs run on it, or it is not ours any more: no reset-gpu"
+    )
+    loop.run_pass([], now + 60.0)
+    assert state(loop, "a") is RepairState.HEALTHY
+    assert sum(cluster.done.values()) == 0
+    assert cluster.nodes["a"].drained == "my hands are in it"
+
+
+def test_fault_that_returns_in_the_same_log_takes_the_node_out_again() -> None:
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    line = "[{:.1f}] NVRM: Xid (PCI:0000:9b:00): 95, pid=1, Uncontained\n".format
+
+    def seen(text: str) -> list[tuple[str, FaultEvent]]:
+        return [("a", event) for event in detect_in(TABLE, {"kernel": text})]
+
+    now = passes(loop, seen(line(10)))
+    assert state(loop, "a") is RepairState.PROBATION
+    loop.run_pass(seen(line(10)), now)
+    assert state(loop, "a") is RepairState.PROBATION, "the log is only read again"
+    loop.run_pass(seen(line(10) + line(500)), now + 60.0)
+    assert state(loop, "a") is RepairState.DRAINING
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(st.booleans(), min_size=4, max_size=40))
+def test_two_controllers_on_two_machines_never_touch_one_node_twice(turns: list[bool]) -> None:
+    """Each took the nodes of the other for its own: both had written "repair FAULT 1"."""
+    cluster = FakeCluster(["a", "b"])
+    loops = [controller(cluster, open_journal()), controller(cluster, open_journal())]
+    events = [("a", fault("gpu-context-timeout")), ("b", fault("gpu-off-bus"))]
+    now = 10.0
+    for turn in [False, True, *turns, *([True, False] * 12)]:
+        loops[turn].run_pass(events, now)
+        now += 10.0
+    assert cluster.breaches == []
+    for node in cluster.names:
+        acts = [[a.kind for a in loop.journal.actions(node) if a.phase == "done" and a.kind != "drain"] for loop in loops]  # fmt: skip
+        assert sum(map(bool, acts)) == 1
+        assert cluster.nodes[node].drained is None
+    assert {a.kind for a in loops[0].journal.actions() + loops[1].journal.actions()} >= {
+        "reset-gpu",
+        "power-off",
+    }
+
+
+@pytest.mark.parametrize("name", ["gpu-slow", "silent-corruption"])
+def test_node_with_a_silent_fault_never_returns_by_a_health_check(name: str) -> None:
+    """A health check reads what a node reports: one with corrupt results reports nothing."""
+    cluster = FakeCluster(["a", "b"], measures=False)
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault(name))])
+    finish_by_hand(loop.journal, "a", "GPU 3 swapped", now)
+    now = passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.VALIDATING
+    assert "--validate" in loop.journal.node("a").waits
+    assert cluster.nodes["a"].drained is not None
+    cluster.measures = True
+    passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.PROBATION

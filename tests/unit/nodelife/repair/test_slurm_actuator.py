@@ -182,3 +182,13 @@ def test_own_command_validates_once_for_each_key(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert (found.passed, ran.read_text()) == (False, "n1\n")
     assert made.validate("n1", "n1-1-0").passed is False
+
+
+def test_jobs_of_hidden_partitions_count(tmp_path: Path) -> None:
+    """Without --all squeue hides them from operators: the node of such a job looked idle, and was rebooted."""
+    line = "NodeName=n1 Arch=x86_64 State=ALLOCATED BootTime=2026-11-28T01:00:00"
+    script = f'#!/bin/sh\ncase "$*" in *show*) echo "{line}";; *squeue*--all*) echo "5|ann|n1|train";; esac\n'
+    (tmp_path / "run").write_text(script)
+    (tmp_path / "run").chmod(0o755)
+    slurm = SlurmHere((str(tmp_path / "run"),))
+    assert [job.number for job in slurm.update(["n1"], ()).jobs] == ["5"]

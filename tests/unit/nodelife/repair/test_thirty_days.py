@@ -21,8 +21,8 @@ import pytest
 
 from node_life import FakeCluster, controller, fault, open_journal
 from rackwright.nodelife.repair.budgets import RepairLimits
-from rackwright.nodelife.repair.controller import finish_by_hand
 from rackwright.nodelife.repair.states import RepairState
+from rackwright.nodelife.repair.tasks import finish_by_hand
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
 
 NODES = [f"n{number:04d}" for number in range(2048)]

@@ -74,12 +74,58 @@ def test_line_that_is_still_written_and_lines_read_twice_count_once() -> None:
 @pytest.mark.parametrize(
     "stamp",
     ["[  12.000001] ", "<4>[12.5] ", "2026-11-27T06:40:00+00:00 gpu-1 kernel: ",
-     "2026-11-27T06:40:00.123456Z gpu-1 kernel: ", "[Fri Nov 27 06:40:00 2026] ", ""],
+     "2026-11-27T06:40:00.123456Z gpu-1 kernel: ", "[Fri Nov 27 06:40:00 2026] ",
+     "Nov 27 06:40:00 gpu-1 kernel: ", "Nov  7 06:40:00 gpu-1 kernel: [  12.5] ", "4,1234,12500000,-;",
+     "kern  :err   : [  12.500000] ", "kern  :err   : 2026-11-27T06:40:00,123456+00:00 ",
+     "1795761600.123456 gpu-1 kernel: "],
 )  # fmt: skip
 def test_time_of_a_line_is_read_in_each_form(stamp: str) -> None:
     (event,) = detect_in(TABLE, {"kernel": f"{stamp}{OFF_BUS}\n"})
     assert (event.fault, event.device) == ("gpu-off-bus", "0000:9b:00")
-    assert bool(event.at) == bool(stamp)
+    assert event.at > 0
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [("sel", "1 | 11/27/2026 | 06:12:01 | Memory DIMM_B2 | Uncorrectable ECC | Asserted"),
+     ("sel", "1 | 11/27/26 | 06:12:01 UTC | Memory DIMM_B2 | Uncorrectable ECC | Asserted"),
+     ("sel", "1  | Nov-27-2026 | 06:12:01 | Memory DIMM_B2 | Memory | Uncorrectable ECC"),
+     ("fabric-manager", "[Nov 27 2026 06:12:01] [ERROR] [tid 841] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:86:00.0 physical id 3 port 33")],
+)  # fmt: skip
+def test_time_of_other_logs_is_read(log: str, line: str) -> None:
+    (event,) = detect_in(TABLE, {log: f"{line}\n"})
+    assert event.at == 1795759921.0  # 2026-11-27T06:12:01Z
+
+
+def test_line_without_a_time_is_one_event_however_often_it_is_read() -> None:
+    """It was taken for a state that lasts: a repaired node failed its validation for the same line."""
+    (event,) = detect_in(TABLE, {"kernel": f"{OFF_BUS}\n"})
+    (again,) = detect_in(TABLE, {"kernel": f"{OFF_BUS}\nother\n"})
+    (second,) = detect_in(TABLE, {"kernel": f"{OFF_BUS}\nother\n{OFF_BUS}\n"})
+    assert event == again
+    assert event.at
+    assert second != event
+
+
+def test_fault_that_comes_again_in_one_log_is_another_event() -> None:
+    """The first line of a log hid all others: a fault that returned after its repair went unnoticed."""
+    first, later = f"[10.0] {OFF_BUS}\n", f"[500.0] {OFF_BUS}\n"
+    (event,) = detect_in(TABLE, {"kernel": first})
+    (again,) = detect_in(TABLE, {"kernel": first + later})
+    assert (event.at, again.at) == (10.0, 500.0)
+
+
+def test_number_of_an_xid_that_dcgm_keeps_is_one_error() -> None:
+    metric = 'DCGM_FI_DEV_XID_ERRORS{{gpu="0"}} {} {}\n'.format
+    assert faults(dcgm=metric(31, 1000) + metric(31, 61000) + metric(31, 121000)) == {"gpu-page-fault"}  # fmt: skip
+    assert "gpu-page-fault-repeated" in faults(dcgm=metric(31, 1000) + metric(13, 2000) + metric(31, 3000))  # fmt: skip
+
+
+def test_words_of_an_operator_in_slurm_are_no_fault() -> None:
+    """A ticket that named a leak would have cut the power."""
+    node = '{"nodes": [{"name": "a", "state": "IDLE+DRAIN", "reason": "%s"}]}'
+    assert faults(slurm=node % "moved after [coolant-leak] alarm, ticket 12") == set()
+    assert faults(slurm=node % "Xid 79 last week, ticket 12") == set()
 
 
 def test_clock_that_goes_back_hides_no_errors_and_makes_none() -> None:
@@ -128,3 +174,11 @@ def test_drained_node_has_a_way_back_that_ends_with_a_person() -> None:
                 FaultAction.PATH,
             }, fault.id
     assert TABLE.faults["gpu-page-fault"].severity is FaultSeverity.INFO
+
+
+def test_last_whole_report_of_neuron_monitor_counts() -> None:
+    """It writes a report a line for ever, and a file of two was not read at all."""
+    report = '{{"system_data": {{"neuron_hw_counters": {{"neuron_devices": [{{"neuron_device_index": 2, "mem_ecc_uncorrected": {}}}]}}}}}}\n'.format
+    assert faults(neuron_monitor=report(0) + report(1)) == {"neuron-uncorrectable"}
+    assert faults(neuron_monitor=report(0) + report(1) + report(2)[:40]) == {"neuron-uncorrectable"}
+    assert faults(neuron_monitor=report(0) * 3) == set()
