@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 
 import yaml
 
+from rackwright.plan.federation.skypilot import login_host
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import PartitionSets
-from rackwright.plan.slurm.skypilot import login_host
 from rackwright.render.slurm import HEADER
 
 FILES = SSH_CONFIG, SKY_CONFIG = "skypilot/slurm-config", "skypilot/config.yaml"

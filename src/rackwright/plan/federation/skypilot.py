@@ -1,4 +1,4 @@
-"""What SkyPilot finds on a Slurm cluster: the host where its users log in, shared homes and types of accelerators.
+"""Needs of SkyPilot on a Slurm cluster: a host where its users log in, shared homes and types of accelerators.
 
 Source: SkyPilot 0.14.1, ``sky/clouds/slurm.py`` and ``sky/provision/slurm/instance.py``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.expansion import Expansion
+from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import mount_points
 from rackwright.plan.slurm.nodes import PartitionSets
 
@@ -15,7 +15,7 @@ HOMES = "/home"
 """Folder of home directories, as the role ``users`` has it."""
 
 
-def login_host(plan: Expansion) -> tuple[str, str]:
+def login_host(plan: Plan) -> tuple[str, str]:
     """Return site and name of the host that users log in to: the first login host, else the first controller."""
     hosts = tuple(plan.hosts)
     logins = ((host.site, host.name) for host in hosts if host.role == "login")
@@ -27,7 +27,7 @@ def login_host(plan: Expansion) -> tuple[str, str]:
     return next(logins, None) or next(named, None) or next(outside, (plan.site_names[0], plan.name))
 
 
-def homes_by_group(plan: Expansion) -> dict[str, bool]:
+def homes_by_group(plan: Plan) -> dict[str, bool]:
     """Return if the homes are shared and can be written to, by node group with logins or jobs."""
     login = login_host(plan)
     servers = {
