@@ -72,6 +72,9 @@ OTHERS: Mapping[str, str] = {
 }
 """Packages for Debian that its own index is not to have, by name or how it begins, and who has them."""
 
+UNCOMPARED: Mapping[str, frozenset[str]] = {system: frozenset({"rsync"}) for system in UBUNTU}
+"""Packages that roles ask for since the index of a system was read, which was not at hand again."""
+
 UNREAD: Mapping[str, str] = {
     "el-9": "neither the index of a distribution of EL 9 nor that of EPEL was read",
     "amazon-linux-2023": "Amazon's index was not read",

@@ -329,6 +329,8 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     scheduler = slurm.scheduler
     outer = groups.name("slurm", "hosts")
     groups.vars(outer, **mpi_variables(scheduler))
+    if scheduler.skypilot is not None:
+        groups.vars(outer, skypilot_wheels=scheduler.skypilot.wheels or "")
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
     groups.vars("slurm_controller", **state_variables(slurm.state), **elastic_variables(plan))

@@ -27,6 +27,7 @@ from rackwright.model.scheduler_settings import (
     Reserve,
     Retention,
     SharedState,
+    SkyPilot,
     SlurmAccount,
     SlurmName,
     SlurmPackages,
@@ -268,6 +269,7 @@ class Scheduler(Model):
     shared_state: Annotated[SharedState | None, PART, OnChange("rolling", _BACKUP)] = None
     """Storage that all controllers mount and that holds ``folders.state``. Without it a backup controller
     finds no state to go on with, unless a share or file system of the blueprint holds the folder."""
+    skypilot: Annotated[SkyPilot | None, PART, OnChange("in place", _REREAD)] = None
     extra: Annotated[dict[OptionName, Option], HARDWARE, FOR_REVIEW] = {}
     """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
     list that is generated, and an option in it stands for the generated one of that name."""
@@ -316,6 +318,10 @@ class Scheduler(Model):
             if key.lower() in given and (getattr(said, name) if name else said) is not None:
                 place = field.replace("/", ".")
                 raise ValueError(f"'{key}' is in 'extra' and follows from '{place}': keep one")
+        if "taskprolog" in given and self.skypilot is not None and self.skypilot.wheels is not None:
+            raise ValueError(
+                "'TaskProlog' is in 'extra' and follows from 'skypilot.wheels': keep one"
+            )
         if "contain" in self.extra_options("PrologFlags"):
             raise ValueError("'processes.contain' decides about 'Contain' of 'PrologFlags'")
         options = self.extra_options("SchedulerParameters")

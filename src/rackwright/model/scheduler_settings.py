@@ -46,6 +46,8 @@ LONGEST_WINDOW = 43_200 * 60.0
 
 LARGEST_PORT = 65_535
 
+_TASK_PROLOG = "slurmd reads TaskProlog again; jobs go on"
+
 DAY = 86_400
 """Seconds of a day."""
 
@@ -358,3 +360,14 @@ class SharedState(Model):
     def holds(self, folder: str) -> bool:
         """True if ``folder`` is below the mount point, or is it."""
         return f"{folder}/".startswith(f"{self.mount}/")
+
+
+class SkyPilot(Model):
+    """Users of SkyPilot, whose tasks are jobs of the cluster.
+
+    ``render`` writes the files by which SkyPilot reaches the cluster, and ``configure`` installs what SkyPilot needs on the hosts.
+    """
+
+    wheels: Annotated[MountPath | None, HARDWARE, OnChange("in place", _TASK_PROLOG)] = None
+    """Folder that all hosts mount, with the wheels of uv and of SkyPilot's runtime, for halls without internet
+    access. Hosts download both if omitted."""

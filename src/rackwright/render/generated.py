@@ -11,7 +11,7 @@ from typing import Literal
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
-from rackwright.render import federation, names, slurm
+from rackwright.render import federation, names, skypilot, slurm
 from rackwright.render.switches.files import INDEX, render_switches
 
 Action = Literal["written", "unchanged", "removed"]
@@ -69,6 +69,8 @@ def generate_cluster(plan: Plan) -> Mapping[str, str]:
         files |= federation.render_federation(plan)
     elif not files or plan.scheduler is not None:
         files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
+        if plan.slurm is not None and plan.slurm.scheduler.skypilot is not None:
+            files |= skypilot.render_skypilot(plan.name, (plan,), (plan.slurm.name,))
     return files
 
 
@@ -90,6 +92,7 @@ def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:
         UsageError: a file cannot be read.
     """
     known = {f"slurm/{name}" for name in slurm.FILES} | {f"names/{name}" for name in names.FILES}
+    known |= set(skypilot.FILES)
     known |= {str(path.relative_to(folder)) for path in federation.known_files(folder)}
     known |= {f"names/{path.name}" for path in (folder / "names").glob(f"{names.ZONE_FILE}*")}
     listed = _listed(folder)

@@ -34,6 +34,8 @@ FILES = (
 
 ELASTIC_PROGRAM = "/usr/local/sbin/rackwright-{}"
 """Path of a program of the role ``elastic`` on the controllers, by its job."""
+SKYPILOT_TASK_PROLOG = "/usr/local/lib/rackwright-skypilot/task-prolog"
+"""Path of the program of the role ``skypilot`` on the nodes."""
 REBOOT_PROGRAM = "/usr/sbin/reboot"
 REBOOT_S = 1800
 """Seconds that a node may take to come back from ``scontrol reboot``. Judgement: servers with eight
@@ -211,6 +213,8 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
     for key, program in (("Prolog", scheduler.prolog), ("Epilog", scheduler.epilog)):
         if program is not None:
             yield key, program
+    if scheduler.skypilot is not None and scheduler.skypilot.wheels is not None:
+        yield "TaskProlog", SKYPILOT_TASK_PROLOG
     yield "MpiDefault", scheduler.mpi
     yield "JobRequeue", "1" if scheduler.requeue else "0"
     yield "ReturnToService", str(scheduler.return_to_service)

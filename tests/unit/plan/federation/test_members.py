@@ -198,7 +198,7 @@ def test_skypilot_has_each_cluster_that_takes_jobs() -> None:
     assert config["allowed_clusters"] == ["globe-alpha", "globe-gamma"]
     assert config["cluster_configs"]["globe-gamma"] == {"gpu_partition_map": {"H200": ["gpu"]}}
     blocks = files["skypilot/slurm-config"]
-    assert "Host globe-gamma\n    HostName 10.43.0.2\n" in blocks
+    assert "Host globe-gamma\n    HostName 10.43.0.2\n    User ${USER}\n" in blocks
 
 
 def test_two_clusters_may_have_groups_of_one_name() -> None:
