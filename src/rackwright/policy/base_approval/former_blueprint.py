@@ -15,10 +15,11 @@ from typing import Any
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
 from rackwright.policy.base_approval.things import alike
-from rackwright.reading.loader import LAYERS
+from rackwright.reading.loader import LAYERS, load_tree, tree_of
 from rackwright.reading.tree import to_data
 from rackwright.reading.versions import git
-from rackwright.reading.yaml_reader import read_bytes, read_file
+from rackwright.reading.versions.base import layers_at, repository_of
+from rackwright.reading.yaml_reader import read_bytes
 
 _MARK = "rackwright/v1"
 _MAY_SAY_IT = re.compile(rb"rackwright|\\(?:x[0-7]|u00[0-7]|U000000[0-7]|\r?\n)")
@@ -38,13 +39,11 @@ def former_path(blueprint: Path, ref: str) -> Path:
     head = _on_disk(blueprint)
     if head is None:
         return blueprint
-    top = git.top_of(next(p for p in blueprint.absolute().parents if p.is_dir()))
+    top = repository_of(blueprint)
     commit = git.resolve(top, ref)
-    whole = blueprint.absolute()
-    own = whole.parent.resolve() / whole.name
-    if not own.is_relative_to(top.resolve()):
+    inside = git.path_inside(top, blueprint)
+    if inside is None:
         return blueprint
-    inside = own.relative_to(top.resolve()).as_posix()
     before = _at(top, commit, inside)
     if before == head:
         return blueprint
@@ -84,9 +83,9 @@ def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
 
 
 def _on_disk(path: Path) -> Mapping[str, Any] | None:
-    """Return the document in a file; None where there is none."""
+    """Return the document in a file, with its layers; None where there is none."""
     try:
-        data = to_data(read_file(path))
+        data = load_tree(path).data
     except RackwrightError:
         return None
     return data if isinstance(data, Mapping) else None
@@ -95,23 +94,31 @@ def _on_disk(path: Path) -> Mapping[str, Any] | None:
 def _at(top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
     """Return a blueprint of a revision; None where the file is none."""
     try:
-        return _document(git.read_at(top, commit, inside), inside)
+        return _document(git.read_at(top, commit, inside), top, commit, inside)
     except (git.FileMissingError, git.UnreadableFileError):
         return None
 
 
-def _document(content: bytes, inside: str) -> Mapping[str, Any] | None:
-    """Return the blueprint in a file; None where it is none."""
+def _document(content: bytes, top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
+    """Return the blueprint in a file, with its layers; None where it is none."""
     try:
-        data = to_data(read_bytes(content, inside))
+        item = read_bytes(content, inside)
+        data = to_data(item)
+        if not (isinstance(data, Mapping) and data.get("apiVersion") == _MARK):
+            return None
     except SpecErrors:
         return None
-    return data if isinstance(data, Mapping) and data.get("apiVersion") == _MARK else None
+    file = top / inside
+    try:  # a cluster may have its name and its sites in a layer
+        whole = tree_of([item, *layers_at(item, file, commit, file).values()]).data
+    except (SpecErrors, UsageError, git.UnreadableFileError):
+        return data
+    return whole if isinstance(whole, Mapping) else data
 
 
 def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every blueprint of a revision, by path."""
     for path, content in git.files_with(top, commit, _MAY_SAY_IT):
-        document = _document(content, path)
+        document = _document(content, top, commit, path)
         if document is not None and not {"sites", LAYERS}.isdisjoint(document):
             yield path, document

@@ -247,6 +247,22 @@ def test_a_renamed_blueprint_keeps_the_packs_of_its_team(pull: Pull) -> None:
     assert pull.judge(rule="ACME-001", file="elsewhere/blueprint.yaml") == 5
 
 
+def test_a_repository_in_the_former_folder_hides_no_pack_of_the_team(pull: Pull) -> None:
+    """The change makes a submodule of it, and lists no packs any more."""
+    from rackwright.policy.authoring.scaffold import new_policy
+
+    new_policy(Path("rules"), "own/ACME-001", "Sites lie low")
+    (rule,) = Path("rules/own").glob("*.py")
+    rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
+    Path("rackwright.yaml").write_text("packs: [{path: rules}]\n")
+    pull.open(a_site())
+    Path("rackwright.yaml").unlink()
+    Path("hall").mkdir()
+    Path(FILE).rename("hall/blueprint.yaml")
+    git(pull.top, "init", "--quiet", "site")
+    assert pull.judge(rule="ACME-001", file="hall/blueprint.yaml") == 5
+
+
 def test_a_blueprint_that_moves_to_the_waivers_of_another_keeps_its_own(pull: Pull) -> None:
     day = (datetime.now(UTC).date() + timedelta(days=5)).isoformat()
     waiver = {
