@@ -2,7 +2,7 @@
 
 A blueprint that moves to another file, or takes the place of another one, stays the same cluster:
 what was approved of it holds on. The revision alone says which file that was, by the cluster's name;
-a change that gives it another name as well is held by what is most alike of what it takes away.
+a change that gives it another name as well is held by what it takes away, if that is one blueprint.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def former_path(blueprint: Path, ref: str) -> Path:
     the usual one.
 
     Raises:
-        UsageError: the revision has another cluster there, and this one elsewhere.
+        UsageError: the revision has another cluster there and this one elsewhere, or has several
+            that this one may be.
         RackwrightError: the revision cannot be read.
     """
     head = _on_disk(blueprint)
@@ -58,9 +59,16 @@ def former_path(blueprint: Path, ref: str) -> Path:
     others = moved or ([*gone] if same_name else [*named, *gone])
     if not others:
         return blueprint
-    best = max(others, key=lambda path: (alike(found[path], head), path))
-    if before is None:
-        return top / best
+    if before is None and len(others) == 1:
+        return top / others[0]
+    best, *rest = sorted(others, key=lambda path: (alike(found[path], head), path), reverse=True)
+    if before is None:  # the change chooses what is alike
+        raise UsageError(
+            f"'{ref}' does not have '{visible(inside)}', which may be {_called(found[best])} of "
+            f"'{visible(best)}' or {_called(found[rest[0]])} of '{visible(rest[0])}': it is not clear "
+            "which of both has approved it",
+            hint="move or remove one cluster at a time: merge the removal of the other one first",
+        )
     # What stood here says what this file may grant itself, so that no other one takes its place.
     if not (moved and not same_name) and alike(found[best], head) <= alike(before, head):
         return blueprint
