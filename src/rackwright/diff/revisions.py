@@ -101,15 +101,13 @@ class Revision:
         Raises:
             UsageError: the path leaves the repository.
         """
-        # The file itself is not resolved: it may be a link today and was none in the revision.
-        absolute = path.parent.resolve() / path.name
-        try:
-            return absolute.relative_to(self.top.resolve()).as_posix()
-        except ValueError:
+        inside = git.path_inside(self.top, path)
+        if inside is None:
             raise UsageError(
                 f"'{path}' is not in the repository '{self.top}'",
                 hint="blueprint and layers are read from the revisions of one repository",
-            ) from None
+            )
+        return inside
 
 
 def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:

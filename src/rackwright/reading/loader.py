@@ -94,12 +94,13 @@ def layers_of(path: Path) -> tuple[Path, ...]:
     return take_layers(read_file(path), path) if named else ()
 
 
-def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
+def take_layers(document: Item, path: Path, *, on_disk: bool = True) -> tuple[Path, ...]:
     """Return the files that the key ``layers`` of a document names, and take the key out of it.
 
     Args:
         document: what was read.
         path: where it was read; names are relative to its folder.
+        on_disk: the files are those of the checkout, which must not lead out of the repository.
 
     Raises:
         SpecErrors: ``layers`` is no list of relative file names, each named once.
@@ -119,7 +120,7 @@ def take_layers(document: Item, path: Path) -> tuple[Path, ...]:
             problem, hint = f"the layer '{name}' is not beside the blueprint", "name it from there"
         elif (file := path.parent / name) in found or file == path:
             problem, hint = f"the layer '{name}' is named twice", "a file is a layer once"
-        elif leads_out(file, path):
+        elif on_disk and leads_out(file, path):
             problem, hint = f"the layer '{name}' leads out of the repository", "put it in there"
         else:
             found.append(file)

@@ -6,18 +6,17 @@ link in it decides what it holds. One outside the repository is taken as the bas
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rackwright.reading.loader import Loaded, tree_of, validate
 from rackwright.reading.versions import git
-from rackwright.reading.versions.base import read_base
+from rackwright.reading.versions.base import read_base, repository_of
 from rackwright.team.config import Listing, Pin, TeamConfig, checked_pin
 from rackwright.team.digest import LARGEST_FOLDER, LEFT_OUT, MOST_FILES, folder_digest
-from rackwright.team.place import NAME, config_folders
+from rackwright.team.place import NAME
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,13 @@ class BaseConfig:
     """The configuration that holds for a blueprint at a revision.
 
     Attributes:
+        repository: top folder of the repository.
         top: its folder.
         ref: the revision.
         loaded: what it says.
     """
 
+    repository: Path
     top: Path
     ref: str
     loaded: Loaded[TeamConfig]
@@ -45,8 +46,8 @@ class BaseConfig:
         inside = self.inside(pin)
         if inside is not None:
             try:
-                commit = git.resolve(self.top, self.ref)
-                folder = _write_out(git.top_of(self.top), commit, inside)
+                commit = git.resolve(self.repository, self.ref)
+                folder = _write_out(self.repository, commit, inside)
             except (git.FileMissingError, git.UnreadableFileError) as error:
                 if pin.digest is None:
                     return None, error.summary
@@ -61,12 +62,7 @@ class BaseConfig:
         """Return the folder of an entry from the top of the repository; None where it is outside."""
         if pin.path is None:
             return None
-        # The links that are in the checkout now are not the base's.
-        whole = Path(os.path.normpath(self.top / pin.path))
-        try:
-            return whole.relative_to(git.top_of(self.top)).as_posix()
-        except ValueError:
-            return None
+        return git.path_inside(self.repository, self.top / pin.path)
 
 
 def base_config(blueprint: Path, ref: str, former: Path | None = None) -> BaseConfig | None:
@@ -81,10 +77,14 @@ def base_config(blueprint: Path, ref: str, former: Path | None = None) -> BaseCo
         SpecErrors: it is not valid.
         RackwrightError: the revision cannot be read.
     """
-    for folder in config_folders(former or blueprint):
+    top = repository_of(blueprint)
+    inside = git.path_inside(top, former or blueprint)
+    # Folders of the revision, by name: the change may have put a link or a repository instead of one.
+    for above in () if inside is None else PurePath(inside).parents:
+        folder = top / above
         item = read_base(folder / NAME, ref, blueprint)
         if item is not None:
-            return BaseConfig(folder, ref, validate(tree_of([item]), TeamConfig))
+            return BaseConfig(top, folder, ref, validate(tree_of([item]), TeamConfig))
     return None
 
 

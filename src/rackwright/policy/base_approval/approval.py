@@ -30,9 +30,9 @@ from rackwright.policy.policy_sets import (
 )
 from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.settings import STRENGTH, configure
-from rackwright.reading.loader import take_layers, tree_of, validate
+from rackwright.reading.loader import tree_of, validate
 from rackwright.reading.tree import Item, Tree
-from rackwright.reading.versions.base import read_base
+from rackwright.reading.versions.base import layers_at, read_base
 from rackwright.team.base import BaseConfig, base_config
 
 _PROFILES, _STAGES = tuple(Profile), tuple(Stage)
@@ -146,11 +146,7 @@ def read_approval(
         found = (read_base(at, ref, blueprint) for at in dict.fromkeys(paths))
         item = next((item for item in found if item is not None), None)
         if item is not None:
-            items[path] = item
-            for own in take_layers(item, paths[-1]):
-                below = read_base(own, ref, blueprint)
-                if below is not None:
-                    items[own] = below
+            items |= {path: item, **layers_at(item, paths[-1], ref, blueprint)}
     if blueprint not in items:
         return Approval(ref, None, listed, isolated, config=config)
     tree = tree_of(list(items.values()))

@@ -2,7 +2,7 @@
 
 A blueprint that moves to another file, or takes the place of another one, stays the same cluster:
 what was approved of it holds on. The revision alone says which file that was, by the cluster's name;
-a change that gives it another name as well is held by what is most alike of what it takes away.
+a change that gives it another name as well is held by what it takes away, if that is one blueprint.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.harmless import visible
 from rackwright.policy.base_approval.things import alike
-from rackwright.reading.loader import LAYERS
+from rackwright.reading.loader import LAYERS, load_tree, tree_of
 from rackwright.reading.tree import to_data
 from rackwright.reading.versions import git
-from rackwright.reading.yaml_reader import read_bytes, read_file
+from rackwright.reading.versions.base import layers_at, repository_of
+from rackwright.reading.yaml_reader import read_bytes
 
 _MARK = "rackwright/v1"
 _MAY_SAY_IT = re.compile(rb"rackwright|\\(?:x[0-7]|u00[0-7]|U000000[0-7]|\r?\n)")
@@ -32,19 +33,18 @@ def former_path(blueprint: Path, ref: str) -> Path:
     the usual one.
 
     Raises:
-        UsageError: the revision has another cluster there, and this one elsewhere.
+        UsageError: the revision has another cluster there and this one elsewhere, or has several
+            that this one may be.
         RackwrightError: the revision cannot be read.
     """
     head = _on_disk(blueprint)
     if head is None:
         return blueprint
-    top = git.top_of(next(p for p in blueprint.absolute().parents if p.is_dir()))
+    top = repository_of(blueprint)
     commit = git.resolve(top, ref)
-    whole = blueprint.absolute()
-    own = whole.parent.resolve() / whole.name
-    if not own.is_relative_to(top.resolve()):
+    inside = git.path_inside(top, blueprint)
+    if inside is None:
         return blueprint
-    inside = own.relative_to(top.resolve()).as_posix()
     before = _at(top, commit, inside)
     if before == head:
         return blueprint
@@ -59,9 +59,16 @@ def former_path(blueprint: Path, ref: str) -> Path:
     others = moved or ([*gone] if same_name else [*named, *gone])
     if not others:
         return blueprint
-    best = max(others, key=lambda path: (alike(found[path], head), path))
-    if before is None:
-        return top / best
+    if before is None and len(others) == 1:
+        return top / others[0]
+    best, *rest = sorted(others, key=lambda path: (alike(found[path], head), path), reverse=True)
+    if before is None:  # the change chooses what is alike
+        raise UsageError(
+            f"'{ref}' does not have '{visible(inside)}', which may be {_called(found[best])} of "
+            f"'{visible(best)}' or {_called(found[rest[0]])} of '{visible(rest[0])}': it is not clear "
+            "which of both has approved it",
+            hint="move or remove one cluster at a time: merge the removal of the other one first",
+        )
     # What stood here says what this file may grant itself, so that no other one takes its place.
     if not (moved and not same_name) and alike(found[best], head) <= alike(before, head):
         return blueprint
@@ -84,9 +91,9 @@ def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
 
 
 def _on_disk(path: Path) -> Mapping[str, Any] | None:
-    """Return the document in a file; None where there is none."""
+    """Return the document in a file, with its layers; None where there is none."""
     try:
-        data = to_data(read_file(path))
+        data = load_tree(path).data
     except RackwrightError:
         return None
     return data if isinstance(data, Mapping) else None
@@ -95,23 +102,31 @@ def _on_disk(path: Path) -> Mapping[str, Any] | None:
 def _at(top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
     """Return a blueprint of a revision; None where the file is none."""
     try:
-        return _document(git.read_at(top, commit, inside), inside)
+        return _document(git.read_at(top, commit, inside), top, commit, inside)
     except (git.FileMissingError, git.UnreadableFileError):
         return None
 
 
-def _document(content: bytes, inside: str) -> Mapping[str, Any] | None:
-    """Return the blueprint in a file; None where it is none."""
+def _document(content: bytes, top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
+    """Return the blueprint in a file, with its layers; None where it is none."""
     try:
-        data = to_data(read_bytes(content, inside))
+        item = read_bytes(content, inside)
+        data = to_data(item)
+        if not (isinstance(data, Mapping) and data.get("apiVersion") == _MARK):
+            return None
     except SpecErrors:
         return None
-    return data if isinstance(data, Mapping) and data.get("apiVersion") == _MARK else None
+    file = top / inside
+    try:  # a cluster may have its name and its sites in a layer
+        whole = tree_of([item, *layers_at(item, file, commit, file).values()]).data
+    except (SpecErrors, UsageError, git.UnreadableFileError):
+        return data
+    return whole if isinstance(whole, Mapping) else data
 
 
 def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every blueprint of a revision, by path."""
     for path, content in git.files_with(top, commit, _MAY_SAY_IT):
-        document = _document(content, path)
+        document = _document(content, top, commit, path)
         if document is not None and not {"sites", LAYERS}.isdisjoint(document):
             yield path, document

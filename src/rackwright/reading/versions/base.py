@@ -5,9 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 
 from rackwright.errors import UsageError
+from rackwright.reading.loader import take_layers
 from rackwright.reading.tree import Item
 from rackwright.reading.versions import git
 from rackwright.reading.yaml_reader import read_bytes
+
+
+def repository_of(blueprint: Path) -> Path:
+    """Return the top folder of the repository of ``blueprint``, whose own folder may be gone.
+
+    Raises:
+        UsageError: it is in none that can be trusted.
+        ExternalToolError: git is missing.
+    """
+    return git.top_of(next(at for at in blueprint.absolute().parents if at.is_dir()))
+
+
+def layers_at(document: Item, path: Path, ref: str, blueprint: Path) -> dict[Path, Item]:
+    """Return the layers that a document of a revision names, by path, and take the key out of it.
+
+    Args:
+        document: what was read of the revision.
+        path: where the revision has it.
+        ref: the revision.
+        blueprint: a file of its repository.
+
+    Returns:
+        Layers in the order of the document; those that the revision does not have are left out.
+
+    Raises:
+        SpecErrors: ``layers`` is no list of file names, or a layer is not acceptable YAML.
+        UsageError: a layer is not in the repository.
+        RackwrightError: the revision cannot be read.
+    """
+    files = take_layers(document, path, on_disk=False)
+    found = ((file, read_base(file, ref, blueprint)) for file in files)
+    return {file: item for file, item in found if item is not None}
 
 
 def read_base(path: Path, ref: str, blueprint: Path) -> Item | None:
@@ -18,17 +51,11 @@ def read_base(path: Path, ref: str, blueprint: Path) -> Item | None:
         UsageError: the path is not in that repository.
         RackwrightError: the revision cannot be read.
     """
-    whole = path.absolute()
-    folder = next(parent for parent in blueprint.absolute().parents if parent.is_dir())
-    top = git.top_of(folder)
+    top = repository_of(blueprint)
     commit = git.resolve(top, ref)
-    try:
-        # The file itself is not resolved: it may be a link now and none in the revision.
-        inside = (whole.parent.resolve() / whole.name).relative_to(top.resolve()).as_posix()
-    except ValueError:
-        raise UsageError(
-            f"'{path}' is not in the repository '{top}', so '{ref}' cannot approve it"
-        ) from None
+    inside = git.path_inside(top, path)
+    if inside is None:
+        raise UsageError(f"'{path}' is not in the repository '{top}', so '{ref}' cannot approve it")
     try:
         raw = git.read_at(top, commit, inside)
     except git.FileMissingError:

@@ -243,6 +243,21 @@ def _full_name(repository: Path, name: str, revision: str) -> str:
     return found[0] if found else name
 
 
+def path_inside(top: Path, path: Path) -> str | None:
+    """Return ``path`` from the top of its repository, with ``/``; None where it is not in there.
+
+    Links below the top are not followed: those of the checkout are the change's, and would lead to
+    what a revision has elsewhere.
+
+    Args:
+        top: the top folder, without links.
+        path: a file or folder, whether it exists or not.
+    """
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
+    above = next((at for at in reversed(whole.parents) if os.path.realpath(at) == str(top)), None)
+    return None if above is None else whole.relative_to(above).as_posix()
+
+
 def merge_base(repository: Path, one: str, other: str) -> str:
     """Return the id of the best common ancestor of two revisions.
 

@@ -138,14 +138,37 @@ def test_a_renamed_blueprint_keeps_its_settings(pull: Pull) -> None:
 
 
 def test_a_blueprint_renamed_with_its_cluster_keeps_its_base(pull: Pull) -> None:
-    """By what is most alike of what the change takes away, not by what it likes best."""
-    pull.write(a_site(name="tiny"), "lab/blueprint.yaml", name="lab")
     pull.open(overdrawn())
-    for old in (FILE, "lab/blueprint.yaml"):
-        Path(old).unlink()
+    Path(FILE).unlink()
     capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
     pull.write(capped, "site/prod.yaml", name="prod")
     assert pull.judge(file="site/prod.yaml") == 5
+
+
+@pytest.mark.parametrize(
+    ("gone", "name", "lab"),
+    [
+        ([FILE, LAB], "other", "lab"),
+        ([FILE, LAB], "demo", "demo"),
+        ([FILE], "lab", "lab"),
+        ([LAB], "demo", "lab"),
+    ],
+)
+def test_a_new_file_that_may_have_two_bases_is_refused(
+    pull: Pull, capsys: pytest.CaptureFixture[str], gone: list[str], name: str, lab: str
+) -> None:
+    """It is most like a lab whose rules are off, for the change has written it so."""
+    mild = overdrawn(name="hall-9")
+    pull.write(mild, LAB, name=lab, policies=LOWERED)
+    pull.open(overdrawn())
+    for old in gone:
+        Path(old).unlink()
+    pull.write(mild, "hall/blueprint.yaml", name=name, policies=LOWERED)
+    assert main(["check", "--base-ref=main", "--", "hall/blueprint.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "'main' does not have 'hall/blueprint.yaml', which may be" in said
+    assert f"'{FILE}'" in said
+    assert f"'{LAB}'" in said
 
 
 def test_a_blueprint_that_takes_the_name_of_another_is_refused(pull: Pull) -> None:
@@ -156,12 +179,12 @@ def test_a_blueprint_that_takes_the_name_of_another_is_refused(pull: Pull) -> No
     assert pull.judge() == 2
 
 
-def test_a_blueprint_that_moves_and_takes_the_name_of_another_keeps_its_base(pull: Pull) -> None:
+def test_a_blueprint_that_moves_and_takes_the_name_of_another_is_refused(pull: Pull) -> None:
     pull.write(a_site(halls=[], node_groups=[]), LAB, name="lab", policies=LOWERED)
     pull.open(overdrawn())
     Path(FILE).unlink()
     pull.write(overdrawn(), "site/prod.yaml", name="lab", policies=LOWERED)
-    assert pull.judge(file="site/prod.yaml") == 5
+    assert pull.judge(file="site/prod.yaml") == 2
 
 
 def test_a_blueprint_that_may_be_one_of_two_is_refused(
@@ -245,6 +268,22 @@ def test_a_renamed_blueprint_keeps_the_packs_of_its_team(pull: Pull) -> None:
     Path("elsewhere").mkdir()
     Path(FILE).rename("elsewhere/blueprint.yaml")
     assert pull.judge(rule="ACME-001", file="elsewhere/blueprint.yaml") == 5
+
+
+def test_a_repository_in_the_former_folder_hides_no_pack_of_the_team(pull: Pull) -> None:
+    """The change makes a submodule of it, and lists no packs any more."""
+    from rackwright.policy.authoring.scaffold import new_policy
+
+    new_policy(Path("rules"), "own/ACME-001", "Sites lie low")
+    (rule,) = Path("rules/own").glob("*.py")
+    rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
+    Path("rackwright.yaml").write_text("packs: [{path: rules}]\n")
+    pull.open(a_site())
+    Path("rackwright.yaml").unlink()
+    Path("hall").mkdir()
+    Path(FILE).rename("hall/blueprint.yaml")
+    git(pull.top, "init", "--quiet", "site")
+    assert pull.judge(rule="ACME-001", file="hall/blueprint.yaml") == 5
 
 
 def test_a_blueprint_that_moves_to_the_waivers_of_another_keeps_its_own(pull: Pull) -> None:
