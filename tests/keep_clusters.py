@@ -11,6 +11,7 @@ import npm_tools
 import openadr_machine
 import slurm_releases
 from e2e.test_containers import CLUSTER as CONTAINERS
+from e2e.test_data_volume import CLUSTER as HEADS
 from e2e.test_directory import CLUSTER as DIRECTORY
 from instances import make_disks
 from lab_snapshots import PAIR, SLURM, TRIO
@@ -20,7 +21,7 @@ from small_cluster import CLUSTER as SMALL
 from suites import ROOT
 
 SNAPSHOTS = (
-    SLURM, TRIO, PAIR, SMALL, CONTAINERS, DIRECTORY,
+    SLURM, TRIO, PAIR, SMALL, CONTAINERS, DIRECTORY, HEADS,
 )  # fmt: skip
 
 
