@@ -13,6 +13,8 @@ import openadr_machine
 import simhall_hall
 import slurm_releases
 from e2e.test_containers import CLUSTER as CONTAINERS
+from e2e.test_data_volume import CLUSTER as HEADS
+from e2e.test_directory import CLUSTER as DIRECTORY
 from instances import make_disks
 from lab_snapshots import PAIR, SLURM, TRIO
 from rackwright_lab.base import make_base
@@ -20,7 +22,9 @@ from rackwright_lab.repository import make_repository
 from small_cluster import CLUSTER as SMALL
 from suites import ROOT
 
-SNAPSHOTS = (SLURM, TRIO, PAIR, SMALL, CONTAINERS)
+SNAPSHOTS = (
+    SLURM, TRIO, PAIR, SMALL, CONTAINERS, DIRECTORY, HEADS,
+)  # fmt: skip
 
 
 def main() -> None:

@@ -13,6 +13,9 @@ from lab_support import LAB_MARKS, Machines
 from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
+CHANGE = ("--tags", "configure,run")
+"""Steps to which a change of the configuration comes: nothing is installed, and tests verify it themselves."""
+
 FILES = {"slurm.conf", "gres.conf", "cgroup.conf", "topology.conf"}
 SERVED = "  configless: true"
 RUNNING_JOB = (
@@ -90,7 +93,7 @@ def test_a_second_run_changes_nothing(cluster: Machines) -> None:
 def test_a_setting_reaches_a_node_without_a_restart(cluster: Machines) -> None:
     before = pid(cluster)
     blueprint(cluster, option="MessageTimeout: 20, ")
-    configure(cluster)
+    configure(cluster, *CHANGE)
     assert "MessageTimeout=20" in cluster.on("gpu-1", "cat /run/slurm/conf/slurm.conf")
     assert pid(cluster) == before
 
@@ -98,7 +101,7 @@ def test_a_setting_reaches_a_node_without_a_restart(cluster: Machines) -> None:
 def test_a_slurmd_that_must_start_again_for_a_setting_does(cluster: Machines) -> None:
     before = pid(cluster)
     blueprint(cluster, option="MaxJobCount: 5000, ")
-    configure(cluster)
+    configure(cluster, *CHANGE)
     assert "MaxJobCount=5000" in cluster.on("gpu-1", "cat /run/slurm/conf/slurm.conf")
     assert pid(cluster) != before
     assert visible(cluster) == "0,1"
@@ -140,7 +143,7 @@ def test_the_way_back_leads_over_a_node_without_jobs(cluster: Machines) -> None:
     cluster.on("head-1", f"scancel {job}")
     assert wait_for(lambda: is_idle(cluster), 300, 1.0)
     configure(cluster, "--retry")
-    configure(cluster)
+    configure(cluster, *CHANGE)
     assert files(cluster, "/etc/slurm") == FILES
     assert "--conf-server" not in cluster.on("gpu-1", f"tr '\\0' ' ' </proc/{pid(cluster)}/cmdline")
     assert visible(cluster) == "0,1"

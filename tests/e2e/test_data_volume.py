@@ -6,7 +6,7 @@ stand-in does; a snapshot is a copy of the device at one moment, as EBS makes it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from block_devices import Disks, some_disks
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from kept_hosts import kept_machines
+from lab_snapshots import ByRoles
+from lab_support import LAB_MARKS, Machines, Played, Refused
 from rackwright.render.slurm import HEADER
 from rackwright_lab.lab import HostSpec
 from rackwright_lab.system import run, wait_for
@@ -83,28 +85,18 @@ class Heads:
     device: str
 
     def variables(self, host: str) -> dict[str, Any]:
-        folder = self.machines.folder
         return {
             "data_volume_device": self.device,
             "data_volume_size_gib": SIZE,
             "data_volume_folders": FOLDERS,
-            "munge_key_file": str(folder / "munge.key"),
-            "slurm_config_source": str(folder / host),
-            "slurm_controller_state_folder": "/var/spool/slurmctld",
-            "slurm_controller_cluster": "small",
-            "slurm_database_host": host,
+            **variables_of_slurm(self.machines.folder, host),
         }
 
     def play(
         self, host: str, *roles: str, arguments: Any = (), expect: int = 0, **changed: Any
     ) -> Played:
-        own = self.machines.lab.connection(self.machines.host(host))
-        played = self.machines.play(
-            [{"hosts": host, "roles": list(roles)}],
-            *arguments,
-            variables={**self.variables(host), **changed},
-            hosts={host: own},
-        )
+        variables = {**self.variables(host), **changed}
+        played = play_on(self.machines, host, roles, variables, *arguments)
         assert played.code == expect, played.output
         return played
 
@@ -119,15 +111,57 @@ class Heads:
 EVERY = ("slurm_config", "munge", "slurm_database", "slurm_controller")
 
 
+def variables_of_slurm(folder: Path, host: str) -> dict[str, Any]:
+    """Return the variables of the head node ``host`` whose files are in ``folder``."""
+    return {
+        "munge_key_file": str(folder / "munge.key"),
+        "slurm_config_source": str(folder / host),
+        "slurm_controller_state_folder": "/var/spool/slurmctld",
+        "slurm_controller_cluster": "small",
+        "slurm_database_host": host,
+    }
+
+
+def play_on(
+    machines: Machines,
+    host: str,
+    roles: Sequence[str],
+    variables: Mapping[str, Any],
+    *arguments: str,
+) -> Played:
+    """Run roles on one of the hosts."""
+    own = machines.lab.connection(machines.host(host))
+    plays = [{"hosts": host, "roles": list(roles)}]
+    return machines.play(plays, *arguments, variables=variables, hosts={host: own})
+
+
+def first_run(machines: Machines) -> None:
+    """Make the first head node of a bare host, beside another one that stays bare."""
+    prepare(machines, machines.folder)
+    played = play_on(machines, HEAD, EVERY, variables_of_slurm(machines.folder, HEAD))
+    assert played.code == 0, played.output
+
+
+CLUSTER = ByRoles(
+    name="heads",
+    network="10.213.77.0/24",
+    hosts=(HostSpec(HEAD), HostSpec(NEXT)),
+    controller=HEAD,
+    files=("munge.key", HEAD, NEXT),
+    source=Path(__file__),
+    play=first_run,
+)
+
+
 @pytest.fixture(scope="module")
 def heads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heads]:
     folder = tmp_path_factory.mktemp("data")
-    wanted = [HostSpec(HEAD), HostSpec(NEXT)]
     with (
-        some_machines(folder, "data", "10.213.77.0/24", wanted) as machines,
+        kept_machines(folder, "data", CLUSTER) as machines,
         some_disks(machines) as disks,
     ):
-        prepare(machines, folder)
+        up = "sacctmgr -nP show cluster >/dev/null && scontrol ping || true"
+        assert wait_for(lambda: "is UP" in machines.on(HEAD, up), 300, 1)
         yield Heads(machines, disks, disks.add(named(1), "400M", [HEAD]))
 
 
@@ -177,7 +211,6 @@ def test_it_refuses_devices_that_it_does_not_know(heads: Heads) -> None:
 
 
 def test_the_state_of_a_running_head_node_moves_to_its_volume(heads: Heads) -> None:
-    heads.play(HEAD, *EVERY)
     heads.on(HEAD, "sacctmgr --immediate add account research")
     before = heads.on(HEAD, "systemctl show --property MainPID --value mariadb")
 

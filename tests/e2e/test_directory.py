@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-from lab_snapshots import NO_LOGIN
-from lab_support import LAB_MARKS, Refused, some_machines
+import people
+from lab_snapshots import NO_LOGIN, Snapshot, configured_machines, digests
+from lab_support import LAB_MARKS, Machines, Refused, lab_blueprint
 from people import People
 from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
+from rackwright.render.slurm import render_slurm
 from rackwright_lab.lab import HostSpec
 from rackwright_lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
-HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]
+HOSTS = (HostSpec("gpu-1", 8), HostSpec("head-1"))
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Y"
 PASSWORD = "what-the-hosts-say"
 FILES = "sha256sum /etc/sssd/*.conf /etc/sssd/*.pem /etc/nsswitch.conf /etc/pam.d/common-*"
 START = "systemctl reset-failed sssd; systemctl start sssd"
@@ -91,7 +97,7 @@ def entry_of_person(name: str, uid: int, gid: int, key: str) -> str:
 
 def certificates(folder: Path, host: str) -> None:
     """A certificate of a server with who signs it, and somebody else who signs."""
-    new = ("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    new = ("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "3650")
     for name in ("ca", "other"):
         run(
             *(*new, "-x509", "-subj", f"/CN={name}", "-keyout", folder / f"{name}.key"),
@@ -107,6 +113,10 @@ def certificates(folder: Path, host: str) -> None:
 @dataclass
 class Site(People):
     """Two hosts of a cluster, with a directory on one of them."""
+
+    def write_blueprint(self) -> None:
+        """Write the blueprint, with the files of these people."""
+        self.machines.lab_blueprint(changes_of(self.people, self.public("ops")))
 
     def write(self, path: str, text: str) -> None:
         """Write a file on the host of the directory."""
@@ -133,26 +143,6 @@ class Site(People):
         self.on("head-1", "systemctl daemon-reload && systemctl start directory")
 
     @property
-    def users(self) -> str:
-        """What the blueprint says of users."""
-        secret = self.people / "password"
-        secret.write_text(f"{PASSWORD}\n")
-        secret.chmod(0o600)
-        return f"""
-users:
-  groups: [{{name: crew, gid: 20000}}]
-  accounts: [{{name: ops, uid: 20001, group: crew, keys: ["{self.public("ops")}"]}}]
-  directory:
-    uris: ["ldap://head-1"]
-    base: dc=example,dc=com
-    ca: {self.people / "ca.pem"}
-    bind: {{dn: "cn=hosts,dc=example,dc=com", password_file: {secret}}}
-    allowed_groups: [physics]
-    make_homes: true
-  ssh: {{login_groups: [physics, crew]}}
-"""
-
-    @property
     def variables(self) -> dict[str, Any]:
         """Variables of every host, from the blueprint."""
         plan = load_plan(self.machines.folder / "blueprint.yaml").plan
@@ -160,26 +150,79 @@ users:
         return told
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder, people = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("people")
-    with some_machines(folder, "dldap", "10.213.72.0/24", HOSTS) as machines:
-        made = Site(machines, people)
-        made.serve()
-        machines.lab_blueprint(
-            {
-                'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 1, racks: "c01", per_rack: 1',
-                NO_LOGIN: "",
-                "  accounting: {host: head-1}\n": "",
-                "\noperations:\n": f"{made.users}\noperations:\n",
-            }
-        )
-        foreseen = machines.play_roles("sssd", arguments=["--check"], variables=made.variables)
+def changes_of(people: Path, key: str) -> dict[str, str]:
+    """Return the changes of the blueprint: one node, and a directory by the files in ``people``."""
+    secret = people / "password"
+    secret.write_text(f"{PASSWORD}\n")
+    secret.chmod(0o600)
+    users = f"""
+users:
+  groups: [{{name: crew, gid: 20000}}]
+  accounts: [{{name: ops, uid: 20001, group: crew, keys: ["{key}"]}}]
+  directory:
+    uris: ["ldap://head-1"]
+    base: dc=example,dc=com
+    ca: {people / "ca.pem"}
+    bind: {{dn: "cn=hosts,dc=example,dc=com", password_file: {secret}}}
+    allowed_groups: [physics]
+    make_homes: true
+  ssh: {{login_groups: [physics, crew]}}
+"""
+    return {
+        'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 1, racks: "c01", per_rack: 1',
+        NO_LOGIN: "",
+        "  accounting: {host: head-1}\n": "",
+        "\noperations:\n": f"{users}\noperations:\n",
+    }
+
+
+class WithDirectory(Snapshot):
+    """Bare hosts that ``configure`` has made a cluster whose users are in a directory."""
+
+    def settings(self, scratch: Path) -> object:
+        """Return the inventory and the files of Slurm, without what differs each time."""
+        (scratch / "ca.pem").touch()
+        plan = load_plan(lab_blueprint(scratch, changes_of(scratch, KEY))).plan
+        told = json.dumps([build_inventory(plan), dict(render_slurm(plan))], sort_keys=True)
+        return [told.replace(str(scratch), ""), digests([Path(__file__), Path(people.__file__)])]
+
+    def configure(self, machines: Machines) -> None:
+        """Make it of bare hosts."""
+        # A blueprint names no file in a hidden folder, as the one of what is kept may be.
+        with TemporaryDirectory() as people:
+            self.serve(Site(machines, Path(people)))
+            shutil.copytree(people, machines.folder / "people")
+
+    def serve(self, site: Site) -> None:
+        """Have a directory on one of the hosts, and configure both."""
+        machines = site.machines
+        site.serve()
+        site.write_blueprint()
+        foreseen = machines.play_roles("sssd", arguments=["--check"], variables=site.variables)
         assert foreseen.code == 0, foreseen.output
         assert set(foreseen.changes) == {"gpu-1", "head-1"}
         assert min(foreseen.changes.values()) > 0
-        assert made.on("gpu-1", "command -v sssd || echo none") == "none"
+        assert site.on("gpu-1", "command -v sssd || echo none") == "none"
         machines.rackwright("configure")
+
+
+CLUSTER = WithDirectory(
+    name="ldap", network="10.213.99.0/24", hosts=HOSTS, files=("people", "configure/*/secrets")
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    with configured_machines(folder, "dldap", "10.213.72.0/24", CLUSTER) as machines:
+        made = Site(machines, folder / "people")
+        made.write_blueprint()
+        made.on("head-1", "systemctl start directory")
+        for host in ("gpu-1", "head-1"):
+            made.on(host, f"systemctl stop sssd; {START}")
+        # These hosts have keys of their own.
+        known = machines.play_roles("ssh_server", variables=made.variables)
+        assert known.code == 0, known.output
         yield made
 
 

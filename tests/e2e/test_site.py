@@ -35,6 +35,7 @@ PAGES = (
     "reference/blueprint/onprem/", "reference/policies/", "reference/policies/PWR-006/", "reference/commands/",
 )  # fmt: skip
 """Pages of each kind."""
+OTHERS = pytest.mark.soak(reason="each width and each scheme is in one of the other cases")
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -91,8 +92,15 @@ def until(condition: str) -> str:
     )
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (1280, False),
+        (400, True),
+        pytest.param(1280, True, marks=OTHERS),
+        pytest.param(400, False, marks=OTHERS),
+    ],
+)
 @pytest.mark.skipif(NPM is None or NODE is None, reason="npm is not installed")
 def test_axe_finds_nothing_serious_and_nothing_sticks_out(
     tab: Page, site: str, tmp_path: Path, width: int, dark: bool
