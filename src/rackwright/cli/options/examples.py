@@ -51,8 +51,8 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "bom": (
         "bom site/blueprint.yaml",
-        "bom site/blueprint.yaml --format csv --output bom.csv",
-        "bom site/blueprint.yaml --json --output before.json",
+        "bom site/blueprint.yaml --output bom.csv",
+        "bom site/blueprint.yaml --output before.json",
         "bom site/blueprint.yaml --than before.json",
     ),
     "cost": (
