@@ -115,6 +115,7 @@ def _cells(line: Article, quantity: str) -> tuple[str, ...]:
     return (
         line.site, line.category, quantity, line.product, line.part, line.name, line.detail,
         line.note, *("" if usd is None else f"{usd:.2f}" for usd in (line.unit_price_usd, line.price_usd)),
+        "" if line.lead_time_days is None else f"{line.lead_time_days:g}",
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,11 +156,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
     """Return the report as a page, with what changes against the base where one is named."""
     from rackwright.page.document import render_page
+    from rackwright.page.growth import next_need
 
     source = _source(arguments, loaded, report)
+    need_of = partial(next_need, loaded)
     ref: str | None = arguments.base_ref
     if ref is None:
-        return render_page(loaded.plan, report, source=source, name_of=loaded.names)
+        return render_page(
+            loaded.plan, report, source=source, name_of=loaded.names, need_of=need_of
+        )
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
 
@@ -175,9 +180,16 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
     except RackwrightError as error:  # the report holds without it
         words = f"not compared with '{ref}': {error}"
         return render_page(
-            loaded.plan, report, uncompared=words, source=source, name_of=loaded.names
+            loaded.plan,
+            report,
+            uncompared=words,
+            source=source,
+            name_of=loaded.names,
+            need_of=need_of,
         )
-    return render_page(loaded.plan, report, found, source=source, name_of=loaded.names)
+    return render_page(
+        loaded.plan, report, found, source=source, name_of=loaded.names, need_of=need_of
+    )
 
 
 def _source(arguments: argparse.Namespace, loaded: LoadedPlan, report: Report) -> str:
