@@ -85,7 +85,16 @@ def test_the_wheel_holds_every_content_file(wheel: Path) -> None:
 def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) -> None:
     env = {"PATH": f"{installed}:{os.environ['PATH']}", "RACKWRIGHT_STATE": str(tmp_path / "state")}
     rackwright = installed / "rackwright"
-    run(rackwright, "init", tmp_path / "demo", "--template", "hybrid-h100", cwd=tmp_path, env=env)
+    run(
+        rackwright,
+        "init",
+        tmp_path / "demo",
+        "--template",
+        "hybrid-h100",
+        "--example",
+        cwd=tmp_path,
+        env=env,
+    )
     blueprint = tmp_path / "demo/blueprint.yaml"
     assert "0 failed" in run(rackwright, "check", blueprint, cwd=tmp_path, env=env)
     try:
@@ -120,7 +129,7 @@ def test_each_extra_brings_what_its_first_command_needs(
 ) -> None:
     bin_ = environment(tmp_path / "venv", wheel, extra)
     for folder, template in (("hybrid", "hybrid-h100"), ("lab", "lab")):
-        run(bin_ / "rackwright", "init", folder, "--template", template, cwd=tmp_path)
+        run(bin_ / "rackwright", "init", folder, "--template", template, "--example", cwd=tmp_path)
     (tmp_path / "stacks").mkdir()
     env = {
         "PATH": f"{bin_}:{os.environ['PATH']}",

@@ -36,7 +36,9 @@ def next_need(loaded: LoadedPlan, row: BudgetRow) -> str:
     try:
         larger = load_data(data, catalogue=loaded.plan.catalogue)
         results = check_blueprint(larger, only=[row.policy]).results
-    except RackwrightError:  # no room for it, or a rule of a pack: the budget says nothing about them
+    except (
+        RackwrightError
+    ):  # no room for it, or a rule of a pack: the budget says nothing about them
         return ""
     now = row.result
     then = [one for one in results if (one.subject.name, one.what) == (now.subject.name, now.what)]

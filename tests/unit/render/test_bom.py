@@ -281,7 +281,9 @@ def test_bill_has_lead_times_and_prices_of_cables_and_sources(hall: Path) -> Non
         "lead_times: {qm9700: {value: 63 d, source: quote}, rack-48u: {value: 14 d, source: quote}}\n"
         "sources: {quote: {title: Offer 12 of Acme, date: 2026-11-01, confidence: official}}\n"
     )
-    costs = f"capex: {{{cable}: 1200 USD, ups: 15000 USD}}, lead_times: {{ups: 280 d, rack-48u: 7 d}}"
+    costs = (
+        f"capex: {{{cable}: 1200 USD, ups: 15000 USD}}, lead_times: {{ups: 280 d, rack-48u: 7 d}}"
+    )
     (hall / "b.yaml").write_text(f"{SHORT}costs: {{{costs}}}\n")
     lines = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)["lines"]
     offers = {

@@ -93,6 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     template = find_template(arguments.template)
     answers = answers_of(arguments, template)
+    if template.manifest.example and not arguments.example:
+        check_answers(template.manifest, answers, template.name)
+        raise UsageError(
+            f"every value of the template '{template.name}' is an example, of no site of yours",
+            hint="add '--example' to try it, or take a template that asks: 'rackwright init --list'",
+        )
     if arguments.example:
         answers = example_answers(template, answers)
     elif sys.stdin.isatty() and sys.stderr.isatty():

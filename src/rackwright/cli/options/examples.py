@@ -8,7 +8,7 @@ from typing import Final
 
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "init": (
-        "init demo --template hybrid-h100",
+        "init demo --template hybrid-h100 --example",
         "init --list",
         "init hall --template git+https://git.example.com/templates.git@v1#hall --set name=atlas",
         "init hall --template ../templates/hall --answers answers.yaml",

@@ -77,7 +77,8 @@ class WrittenNames:
                     walk(entry.item, (*names, str(key)))
             elif isinstance(item.value, list):
                 named = [
-                    {key: e.item.value for key, e in _entries(child).items()} for child in item.value
+                    {key: e.item.value for key, e in _entries(child).items()}
+                    for child in item.value
                 ]
                 for index, child in enumerate(item.value):
                     walk(child, (*names, entry_name(named, index)))
