@@ -332,7 +332,9 @@ def _without_repetition(what: str, unit: str) -> tuple[str, str]:
     if not re.search(rf"\b{noun}s?\b", what):
         return what, unit
     # "C13 outlets in use is 14" lacks the noun that the verb belongs to.
-    begins = re.match(rf"((?!of |in |per )\S+ ){{0,2}}{noun}s\b", what) and not what.startswith("number of")
+    begins = re.match(rf"((?!of |in |per )\S+ ){{0,2}}{noun}s\b", what) and not what.startswith(
+        "number of"
+    )
     return (f"number of {what}" if begins else what), ""
 
 
