@@ -153,7 +153,8 @@ class PriceList(Model):
             )
         if self.lead_times and self.offer is not Offer.CAPEX:
             raise ValueError(f"'lead_times' are those of capex, not of {self.offer}")
-        cited = {fact.source for fact in (*self.prices.values(), *self.lead_times.values())}
+        cited = {fact.source for fact in self.prices.values()}
+        cited |= {fact.source for fact in self.lead_times.values()}
         if unknown := sorted(cited - set(self.sources)):
             raise ValueError(f"the source '{unknown[0]}' is cited but not listed in 'sources'")
         if unused := sorted(set(self.sources) - cited):
