@@ -114,7 +114,7 @@ class Costs(Model):
     machines without a product go by their kind, like ``ups``. The bill of materials has those of cables and
     sources too, which no cost contains."""
     lead_times: Annotated[dict[str, Seconds], Setting(looser="either", absent="elsewhere")] = {}
-    """Time from order to delivery of a product, by the ids of ``capex``. That of a price list if omitted."""
+    """Time from order to delivery by product, in h or d. That of a price list if omitted."""
     instances: Annotated[dict[str, DollarsPerHour], Claim(looser="lower", absent="elsewhere")] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
     reserved: Annotated[tuple[str, ...], Claim(looser="more", absent="strict")] = ()

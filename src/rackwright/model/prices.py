@@ -139,7 +139,7 @@ class PriceList(Model):
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """Prices by item: an instance type, a kind of storage, a customer class, a catalogue id."""
     lead_times: dict[str, Fact[Seconds]] = {}
-    """Times from order to delivery by item; only of ``capex``."""
+    """Time from order to delivery by item, in d; only of ``capex``. Unknown if omitted."""
     sources: dict[str, Source]
     """Documents that its prices and lead times are read in, by a key that they cite."""
     notes: tuple[Prose, ...] = ()
