@@ -34,7 +34,9 @@ def main(part: str) -> int:
 def judge() -> int:
     """From a template to two verdicts."""
     if not BLUEPRINT.exists():
-        step("a blueprint from a template", "init", FOLDER, "--template", "hybrid-h100")
+        step(
+            "a blueprint from a template", "init", FOLDER, "--template", "hybrid-h100", "--example"
+        )
     step("is it sound?", "check", BLUEPRINT)
     step("five DGX H100 in every rack", "check", BLUEPRINT, "--layer", FIVE_PER_RACK, expect=5)
     return 0
@@ -63,7 +65,7 @@ def bare_metal(folder: Path) -> int:
         return 0
     blueprint = folder / "blueprint.yaml"
     if not blueprint.exists():
-        step("a small cluster", "init", folder, "--template", "lab")
+        step("a small cluster", "init", folder, "--template", "lab", "--example")
     try:
         step("one head, one login, four compute hosts", "lab", "up", "--blueprint", blueprint)
         step("Slurm on them", "configure", blueprint, "--lab", "lab")

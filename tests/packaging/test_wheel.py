@@ -129,7 +129,7 @@ def test_each_extra_brings_what_its_first_command_needs(
 ) -> None:
     bin_ = environments.with_extra(extra)
     for folder, template in (("hybrid", "hybrid-h100"), ("lab", "lab")):
-        run(bin_ / "rackwright", "init", folder, "--template", template, cwd=tmp_path)
+        run(bin_ / "rackwright", "init", folder, "--template", template, "--example", cwd=tmp_path)
     (tmp_path / "stacks").mkdir()
     env = {
         "PATH": f"{bin_}:{os.environ['PATH']}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import Annotated, Any, get_args, get_origin
 
@@ -46,6 +47,26 @@ def test_a_policy_is_spared_examples_of_what_it_never_says(policy: type[Policy])
         plain = example.model_copy(update={"parameters": {}})
         said = {result.outcome.value for result in judge(policy, plain, builtin_pack())}
         assert not said & never, example.name
+
+
+REPEATED = re.compile(
+    r"\b(?!Gbps|tokens)([a-z]{4,}?)(s|es)?\b.* (?:is|are) -?[\d,.]+ (?:\w+ )?\1(s|es)?\b(?! (?:is|are))",
+    re.I,
+)
+"""A number whose noun was said before it: "number of controllers is 1 controller"."""
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_no_finding_repeats_the_noun_of_its_number(policy: type[Policy]) -> None:
+    """It said "number of controllers is 1 controller" and "C13 outlets in use is 14 outlets"."""
+    assert REPEATED.search("number of controllers is 1 controller; the minimum is 3")
+    assert REPEATED.search("C13 outlets in use is 14 outlets; the limit is 12 outlets")
+    messages = {
+        result.message.partition(";")[0]
+        for example in load_examples(policy)
+        for result in judge(policy, example, builtin_pack())
+    }
+    assert [message for message in messages if REPEATED.search(message)] == []
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)

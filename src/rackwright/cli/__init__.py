@@ -392,7 +392,7 @@ def _overview() -> str:
         f"{verbs}\n\n"
         f"options:\n{options}\n\n"
         "examples:\n"
-        "  rackwright init demo --template hybrid-h100\n"
+        "  rackwright init demo --template hybrid-h100 --example\n"
         "  rackwright check demo/blueprint.yaml\n"
     )
 

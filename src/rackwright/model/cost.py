@@ -18,7 +18,7 @@ from rackwright.model.prices import (
     DollarsPerKilowattMonth,
     DollarsPerYear,
 )
-from rackwright.model.units import Percent
+from rackwright.model.units import Percent, Seconds
 
 StorageItem = Literal[
     "ebs-gp3",
@@ -110,7 +110,11 @@ class Costs(Model):
     sites: Annotated[dict[Name, OwnedRates], STATEMENT] = {}
     """Rates of single bare-metal sites, field by field before those of ``owned``."""
     capex: Annotated[dict[str, Dollars], Claim(looser="lower", absent="elsewhere")] = {}
-    """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
+    """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ... Sources of power and
+    machines without a product go by their kind, like ``ups``. The bill of materials has those of cables and
+    sources too, which no cost contains."""
+    lead_times: Annotated[dict[str, Seconds], Setting(looser="either", absent="elsewhere")] = {}
+    """Time from order to delivery by product, in h or d. That of a price list if omitted."""
     instances: Annotated[dict[str, DollarsPerHour], Claim(looser="lower", absent="elsewhere")] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
     reserved: Annotated[tuple[str, ...], Claim(looser="more", absent="strict")] = ()

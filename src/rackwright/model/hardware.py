@@ -236,6 +236,8 @@ class Entry(Model):
     """Maker or seller of the product."""
     name: Annotated[str, LABEL]
     """Vendor's name of the product."""
+    part: Annotated[str | None, LABEL] = None
+    """Part number to order it by. Unknown if omitted."""
     description: Annotated[Prose | None, LABEL] = None
     """Summary for people who choose a product."""
     sources: Annotated[dict[str, Source], LABEL]

@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from rackwright.model.base import Model, Prose
 from rackwright.model.hardware import ID, Confidence, Fact, Source
+from rackwright.model.units import Seconds
 
 CURRENCY = "USD"
 """The only currency: amounts in others are not converted but refused."""
@@ -137,8 +138,10 @@ class PriceList(Model):
     """Unit that one price buys; each ``offer`` has one, like ``instance-hour``, ``GiB-month`` or ``kWh``."""
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """Prices by item: an instance type, a kind of storage, a customer class, a catalogue id."""
+    lead_times: dict[str, Fact[Seconds]] = {}
+    """Time from order to delivery by item, in d; only of ``capex``. Unknown if omitted."""
     sources: dict[str, Source]
-    """Documents that its prices are read in, by a key that the prices cite."""
+    """Documents that its prices and lead times are read in, by a key that they cite."""
     notes: tuple[Prose, ...] = ()
     """Contradictions in the sources, and what was decided."""
 
@@ -148,11 +151,14 @@ class PriceList(Model):
             raise ValueError(
                 f"the unit of {self.offer} is '{UNITS[self.offer]}', not '{self.unit}'"
             )
+        if self.lead_times and self.offer is not Offer.CAPEX:
+            raise ValueError(f"'lead_times' are those of capex, not of {self.offer}")
         cited = {fact.source for fact in self.prices.values()}
+        cited |= {fact.source for fact in self.lead_times.values()}
         if unknown := sorted(cited - set(self.sources)):
             raise ValueError(f"the source '{unknown[0]}' is cited but not listed in 'sources'")
         if unused := sorted(set(self.sources) - cited):
-            raise ValueError(f"the source '{unused[0]}' is listed but no price cites it")
+            raise ValueError(f"the source '{unused[0]}' is listed but nothing cites it")
         return self
 
 
@@ -184,6 +190,11 @@ class Prices:
     def find(self, offer: Offer, region: str, item: str) -> Price | None:
         """Return the price of ``item``, or None if none is published."""
         return self._by_key.get((offer, region, item))
+
+    def lead_time(self, item: str) -> float | None:
+        """Return the time from order to delivery of ``item``, in s; None if no list has it."""
+        found = [one.lead_times[item].value for one in self.lists if item in one.lead_times]
+        return found[0] if found else None
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[Offer, str, str], Price]:

@@ -35,6 +35,7 @@ class BudgetRow:
         what: name of the measure.
         where: subject, with the number of further ones.
         place: place of the subject on the page.
+        result: result of the rule.
     """
 
     state: str
@@ -46,6 +47,7 @@ class BudgetRow:
     what: str
     where: str
     place: Place | None
+    result: Result
 
 
 def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow]:
@@ -64,6 +66,7 @@ def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow
             what=printable(one.what).rstrip(","),
             where=f"{name} and {others:,} more" if others else name,
             place=places.of(row.result.subject.path),
+            result=row.result,
         )
 
 

@@ -55,6 +55,7 @@ def render_page(
     uncompared: str | None = None,
     source: str = "",
     name_of: Callable[[Place], str] | None = None,
+    need_of: Callable[[BudgetRow], str] | None = None,
 ) -> str:
     """Return the page of a plan.
 
@@ -65,6 +66,7 @@ def render_page(
         uncompared: reason for a missing comparison, if a base was given.
         source: file, revision and date of the plan; empty if unknown.
         name_of: function that returns the name of a field as written in the blueprint; the full form if omitted.
+        need_of: function that returns the need of the next servers of a budget; not shown if omitted.
     """
     folder = bundled("templates") / "page"
     places = Places(plan)
@@ -85,7 +87,7 @@ def render_page(
         "program": Markup(program),  # noqa: S704 - our own # nosec B704
         "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element # nosec B704
         "title": printable(plan.name),
-        "headline": headline(plan, report, budgets),
+        "headline": headline(plan, report, budgets, need_of),
         "source": printable(source),
         "summary": summary(report).removeprefix(f"{printable(report.blueprint)}: "),
         "exit_code": int(report.exit_code),

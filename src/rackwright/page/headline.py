@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted
@@ -12,13 +12,19 @@ from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report
 
 
-def headline(plan: Plan, report: Report, rows: Sequence[BudgetRow]) -> str:
+def headline(
+    plan: Plan,
+    report: Report,
+    rows: Sequence[BudgetRow],
+    need_of: Callable[[BudgetRow], str] | None = None,
+) -> str:
     """Return one sentence about the design and one about its next limit.
 
     Args:
         plan: plan of the design.
         report: results of the policies.
         rows: budgets, decisive ones first.
+        need_of: function that returns the need of the next servers of a budget; empty if unknown.
     """
     count = sum(group.hosts for group in plan.groups if group.compute)
     servers = counted(count, "server")
@@ -40,4 +46,6 @@ def headline(plan: Plan, report: Report, rows: Sequence[BudgetRow]) -> str:
     left = f"{row.left} ({row.share})" if row.left else row.share
     if row.state == "broken":
         return f"{first} First: {row.what} at {row.where}, {row.value}."
-    return f"{first} Next limit: {row.what} at {row.where}, {left} left."
+    need = need_of(row) if need_of else ""
+    more = f"; {need}" if need else ""
+    return f"{first} Next limit: {row.what} at {row.where}, {left} left{more}."

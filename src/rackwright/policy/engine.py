@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import traceback
 from collections import Counter
@@ -300,24 +301,41 @@ def _finding_sentence(item: Measure | Finding) -> str:
 
 def _sentence(measure: Measure, outcome: Outcome) -> str:
     """Return the measure as one sentence with its numbers."""
+    what, unit = _without_repetition(measure.what, measure.unit)
     if measure.value is None or measure.limit is None:
         known = []
         if measure.value is not None:
-            known.append(f"it is {format_quantity(measure.value, measure.unit)}")
+            known.append(f"it is {format_quantity(measure.value, unit)}")
         if measure.limit is not None:
-            known.append(f"the limit is {format_quantity(measure.limit, measure.unit)}")
+            known.append(f"the limit is {format_quantity(measure.limit, unit)}")
         missing = "; ".join(measure.missing) or (
             "the limit" if measure.limit is None else "the value"
         )
         known_text = f" ({', '.join(known)})" if known else ""
-        return f"{measure.what} cannot be checked{known_text}; not known: {missing}"
-    value = format_quantity(measure.value, measure.unit)
-    limit = format_quantity(measure.limit, measure.unit)
+        return f"{what} cannot be checked{known_text}; not known: {missing}"
+    value, limit = format_quantity(measure.value, unit), format_quantity(measure.limit, unit)
     noun = "limit" if measure.sense == "at_most" else "minimum"
-    sentence = f"{measure.what} is {value}; the {noun} is {limit}"
+    sentence = f"{what} is {value}; the {noun} is {limit}"
     if outcome is Outcome.FAIL:
         sentence += f": {beyond(Mark(measure.value, measure.limit), measure.unit)}"
     return sentence
+
+
+def _without_repetition(what: str, unit: str) -> tuple[str, str]:
+    """Return the words and the unit of a sentence about a count, whose noun is not said again behind the number.
+
+    ``what`` itself stays as it is: fingerprints are made of it.
+    """
+    noun = unit.rpartition(" ")[2].removesuffix("s")
+    if noun == unit != "vCPU" or len(noun) < 3 or not noun.isalpha() or unit == "Gbps":
+        return what, unit
+    if not re.search(rf"\b{noun}s?\b", what):
+        return what, unit
+    # "C13 outlets in use is 14" lacks the noun that the verb belongs to.
+    begins = re.match(rf"((?!of |in |per )\S+ ){{0,2}}{noun}s\b", what) and not what.startswith(
+        "number of"
+    )
+    return (f"number of {what}" if begins else what), ""
 
 
 def fingerprint(policy: str, subject: Subject, what: str) -> str:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address
@@ -150,8 +150,10 @@ def _refused(path: Path, line: int, message: str, hint: str | None = None) -> Sp
 
 _OF_FACTS = ("source", "date", "confidence")
 """Columns for facts about products. They are before the answers, so that an unquoted comma in an answer is an error."""
-NAMING = ("name", "kind", "product", "type")
-"""Keys by which an entry of a list is told from the others, the best first."""
+_NAMING = ("name", "kind", "product", "type")
+"""Keys whose value names an entry of a list, the best first."""
+_APART = "racks"
+"""Key whose value is unique in a list whose entries may share the others: racks of one type in a row."""
 _NO_ANSWER = UNKNOWN - {"none", "nil"}
 """Words that no field takes as a value."""
 _FACT = re.compile(r"(\S+) of (\S+)")
@@ -290,17 +292,20 @@ def _put(item: Item, names: list[str], answer: KeyValue, field: str) -> Item:
     place = Location(answer.item.file, answer.line, column)
     if isinstance(item.value, list):
         items = list(item.value)
-        found, rest = _longest([_naming(child) for child in items], names)
-        if len(found) > 1:
-            message = f"'{field}' does not tell {len(found)} entries apart"
-            raise _error(message, "write it in the blueprint", place)
+        values = [_values(child) for child in items]
+        found, rest = _longest([entry_name(values, index) for index in range(len(values))], names)
+        same, _ = _longest([_naming(one) for one in values], names)
+        if not found and len(same) > 1:
+            message = f"'{field}' does not tell {len(same)} entries apart"
+            apart = " or ".join(f"'{entry_name(values, index)}'" for index in same)
+            raise _error(message, f"write {apart} instead of '{_naming(values[same[0]])}'", place)
         named = all(isinstance(one.value, dict) and "name" in one.value for one in items)
         # A number can be the name of an entry that is not there, and int() takes no thousands of digits.
         if not found and not named and names[0] in map(str, range(len(items))):
             found, rest = [int(names[0])], names[1:]
         if not found and (names[0].isdecimal() or not named):
             message = f"there is no '{names[0]}' for '{field}'"
-            hint = did_you_mean(names[0], [one for one in map(_naming, items) if one])
+            hint = did_you_mean(names[0], [one for one in map(_naming, values) if one])
             raise _error(message, hint or "write the list in the blueprint", place)
         if not found:
             name = Item(names[0], place.file, place.line, column)
@@ -335,11 +340,28 @@ def _longest(known: list[str], names: list[str]) -> tuple[list[int], list[str]]:
     return [], names
 
 
-def _naming(item: Item) -> str:
-    """Return the name of an entry of a list in a question; empty if it has none."""
-    entries = item.value if isinstance(item.value, dict) else {}
-    found = (entries[key].item.value for key in NAMING if key in entries)
+def entry_name(entries: Sequence[Mapping[str, object]], index: int) -> str:
+    """Return the name of an entry of a list in a question: unique in the list, and its index if it has no other."""
+    name = _naming(entries[index])
+    if not name:
+        return str(index)
+    # Names are unique; a list of thousands of rows is not searched for them.
+    if isinstance(entries[index].get("name"), str):
+        return name
+    if sum(_naming(one) == name for one in entries) == 1:
+        return name
+    apart = entries[index].get(_APART)
+    return apart if isinstance(apart, str) else str(index)
+
+
+def _naming(entry: Mapping[str, object]) -> str:
+    found = (entry[key] for key in _NAMING if key in entry)
     return next((one for one in found if isinstance(one, str)), "")
+
+
+def _values(item: Item) -> dict[str, object]:
+    entries = item.value if isinstance(item.value, dict) else {}
+    return {str(key): entry.item.value for key, entry in entries.items()}
 
 
 @lru_cache(maxsize=1)

@@ -35,6 +35,7 @@ QUANTILE = 0.99
 
 COLUMNS = (
     "site", "category", "quantity", "product", "part", "name", "detail", "note", "unit_price_usd", "price_usd",
+    "lead_time_days",
 )  # fmt: skip
 """Attributes of an article in the order of a table."""
 
@@ -55,6 +56,7 @@ class Article:
         quantity: number of pieces.
         note: how the number comes about, where it is not bought as it is.
         unit_price_usd: purchase price of one piece, in USD; None if unknown or included in another article.
+        lead_time_days: time from order to delivery, in days; None if unknown or included in another article.
     """
 
     site: str
@@ -66,6 +68,7 @@ class Article:
     quantity: int
     note: str = ""
     unit_price_usd: float | None = None
+    lead_time_days: float | None = None
 
     @property
     def price_usd(self) -> float | None:
@@ -94,16 +97,22 @@ def bill_of_materials(plan: Plan, site: str | None = None) -> list[Article]:
         if site in {None, one.name}:
             articles = (_racked(plan, one), _cabling(plan, one), _plant(one), _spares(plan, one))
             pricing = OwnedPricing(plan.catalogue.prices, plan.costs or Costs(), one)
-            found += [_priced(article, pricing) for article in chain(*articles)]
+            found += [_offered(article, pricing) for article in chain(*articles)]
     return found
 
 
-def _priced(article: Article, pricing: OwnedPricing) -> Article:
-    """Return an article with its price by the owner's costs, or by a price list."""
+def _offered(article: Article, pricing: OwnedPricing) -> Article:
+    """Return an article with its price and its lead time by the owner's costs, or by a price list."""
     if article.note == INCLUDED:
         return article
     price, _ = pricing.purchase(article.product)
-    return article if price is None else replace(article, unit_price_usd=float(price.amount))
+    wait = pricing.costs.lead_times.get(article.product)
+    wait = pricing.prices.lead_time(article.product) if wait is None else wait
+    return replace(
+        article,
+        unit_price_usd=None if price is None else float(price.amount),
+        lead_time_days=None if wait is None else wait / DAY,
+    )
 
 
 def compare(before: Iterable[Article], after: Iterable[Article]) -> list[ArticleChange]:
@@ -164,7 +173,7 @@ def _line(
     key = catalogue.keys.get(product)
     entry = None if key is None else catalogue.get(*key)
     name = product if entry is None else f"{entry.vendor} {entry.name}"
-    part = entry.part if isinstance(entry, Cable) else ""
+    part = "" if entry is None else entry.part or ""
     return Article(site.name, category, product, part, name, detail, count)
 
 

@@ -39,7 +39,7 @@ _RUNS = {
     "_external_data": "reads files that are not the template's",
 }
 _QUESTION = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_OURS = frozenset({"_description", "_min_copier_version"})
+_OURS = frozenset({"_description", "_example", "_min_copier_version"})
 
 
 class AnswerError(UsageError, SpecError):
@@ -80,6 +80,8 @@ class Manifest(Model):
 
     description: Annotated[str, Field(min_length=1, max_length=500)]
     questions: Mapping[str, Question]
+    example: bool = False
+    """True if every blueprint of the template is an example, whatever is answered."""
 
 
 def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
@@ -133,7 +135,11 @@ def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
     if errors:
         raise SpecErrors(errors)
     description = data.get("_description", "no description")
-    return Manifest(description=str(description)[:500], questions=questions)
+    return Manifest(
+        description=str(description)[:500],
+        questions=questions,
+        example=data.get("_example") is True,
+    )
 
 
 def check_answers(

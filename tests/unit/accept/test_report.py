@@ -91,8 +91,8 @@ def test_invalid_answer_is_none(text: object) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--output", "sarif=x"], "'sarif=x' is not junit=FILE"),
-        (["--output", "junit="], "'junit=' is not junit=FILE"),
+        (["--output", "sarif=x"], "'sarif=x' is not FORMAT=FILE"),
+        (["--output", "junit="], "'junit=' is not FORMAT=FILE"),
         (["--limit", "a b"], "'a b' is not a host pattern"),
         (["--forks", "0"], "--forks is at least 1"),
         (["--lab", "none"], "there is no lab 'none'"),

@@ -16,6 +16,8 @@ from cli_support import run_here
 from rackwright import __version__
 from rackwright.cli import GROUPS, OTHER_NAMES, VERBS
 from rackwright.cli.commands.completion import whole_parser
+from rackwright.cli.options.output_files import Output, OutputFile
+from rackwright.errors import UsageError
 from rackwright.policy.packs.loader import builtin_pack
 
 
@@ -101,22 +103,67 @@ def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentP
                 yield from every_parser(child)
 
 
-def test_output_is_always_where_something_is_written_to() -> None:
-    """It was the name of a format of ``expand``."""
-    metavars = {
-        str(action.metavar or action.type)
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """Each command that runs something, with its action where it has several."""
+    return {
+        parser.prog.removeprefix("rackwright "): parser
         for parser in every_parser(whole_parser())
+        if not any(isinstance(one, argparse._SubParsersAction) for one in parser._actions)
+    }
+
+
+NO_ANSWER = {
+    "completion": "prints a script for a shell, or the manual page",
+    "fabric net": "prints the network as ibsim reads it",
+    "lab ssh": "runs a command of the user on a host",
+}
+"""Commands without an answer of their own: stdout has the format of another program."""
+
+
+def test_every_command_that_answers_has_json() -> None:
+    """``fabric route``, ``baseline``, ``waivers prune``, ``unlock`` and 18 more had none."""
+    known = commands()
+    assert len(known) > 70
+    without = {
+        name
+        for name, parser in known.items()
+        if not any("--json" in action.option_strings for action in parser._actions)
+    }
+    assert without == set(NO_ANSWER)
+
+
+def outputs() -> dict[str, argparse.Action]:
+    return {
+        name: action
+        for name, parser in commands().items()
         for action in parser._actions
         if "--output" in action.option_strings
     }
-    choices = [
-        parser.prog
-        for parser in every_parser(whole_parser())
-        for action in parser._actions
-        if "--output" in action.option_strings and action.choices
-    ]
-    assert metavars <= {"FILE", "DIR", "FORMAT=FILE", "junit=FILE", str(Path)}
-    assert choices == []
+
+
+def test_output_has_one_meaning() -> None:
+    """It took FORMAT=FILE in four commands, a FILE in four, and either in one."""
+    for name, action in outputs().items():
+        if isinstance(action.type, OutputFile):
+            assert action.metavar == "[FORMAT=]FILE", name
+        else:
+            assert (action.metavar, action.type) == ("DIR", Path), name
+    folders = {name for name, action in outputs().items() if action.metavar == "DIR"}
+    assert folders == {"draw", "render", "schema export"}
+
+
+def test_output_takes_the_format_by_name_and_by_suffix() -> None:
+    files = [one.type for one in outputs().values() if isinstance(one.type, OutputFile)]
+    assert len(files) > 9
+    for parse in files:
+        for form, suffixes in parse.formats.items():
+            assert parse(f"{form}=x").form == form
+            assert [parse(f"x{suffix}").form for suffix in suffixes] == [form] * len(suffixes)
+        assert parse("dir/plain") == Output(next(iter(parse.formats)), Path("dir/plain"), False)
+        for text in ("nonsense=x", next(iter(parse.formats)), "x.nonsense", "-"):
+            with pytest.raises(UsageError, match="is not FORMAT=FILE") as caught:
+                parse(text)
+            assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -173,5 +220,5 @@ def test_full_form_goes_to_a_file(tmp_path: Path) -> None:
     assert run_here(tmp_path, "expand", path, "--output", "full.yaml").out == ""
     assert (tmp_path / "full.yaml").read_text(encoding="utf-8") == shown
     run_here(tmp_path, "expand", path, "--output", "json").refused(
-        "--output names a file", "'--json'"
+        "'json' is not FORMAT=FILE", "write 'json=FILE'"
     )

@@ -36,7 +36,7 @@ TOLD = {
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
     """A folder with the sheets and the ``slurm.conf`` of a room."""
-    ended = run_here(tmp_path, "init", "room", "--template", "lab")
+    ended = run_here(tmp_path, "init", "room", "--template", "lab", "--example")
     assert ended.code == 0, ended.err
     plan = load_plan(tmp_path / "room" / "blueprint.yaml").plan
     (tmp_path / "elevations.csv").write_text(elevations_of(plan), "utf-8")

@@ -52,7 +52,16 @@ def init(folder: Path, most: int) -> subprocess.CompletedProcess[str]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
     return subprocess.run(
-        [sys.executable, "-m", "rackwright", "init", "one/site", "--template", "hybrid-h100"],
+        [
+            sys.executable,
+            "-m",
+            "rackwright",
+            "init",
+            "one/site",
+            "--template",
+            "hybrid-h100",
+            "--example",
+        ],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
@@ -86,7 +95,7 @@ def test_init_that_keeps_no_record_leaves_nothing(
 
     monkeypatch.setattr(making, "write_kept", full)
     monkeypatch.chdir(tmp_path)
-    assert main(["init", "site", "--template", "lab"]) == ExitCode.USAGE
+    assert main(["init", "site", "--template", "lab", "--example"]) == ExitCode.USAGE
     assert "'site/record' cannot be written: no space left" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -106,5 +115,5 @@ def test_init_that_loses_a_race_leaves_the_files_of_the_other(
 
     monkeypatch.setattr(making, "missing", other_first)
     monkeypatch.chdir(tmp_path)
-    assert main(["init", "site", "--template", "lab"]) == ExitCode.USAGE
+    assert main(["init", "site", "--template", "lab", "--example"]) == ExitCode.USAGE
     assert [path.read_text() for path in site.iterdir()] == ["theirs"]

@@ -22,8 +22,8 @@ def hall(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        "bom --format text --output blueprint.yaml",
-        "bom . --output ./blueprint.yaml",
+        "bom --format text --output text=blueprint.yaml",
+        "bom . --output text=./blueprint.yaml",
         "expand --output blueprint.yaml",
         "expand --output facility.yaml",
         "expand --layer more.yaml --output more.yaml",
@@ -51,6 +51,8 @@ def test_ending_of_the_file_is_the_format_of_the_list(hall: Path) -> None:
     assert run_here(hall, "bom", "--output", "a.csv").code == 0
     assert run_here(hall, "bom", "--format", "csv", "--output", "b").code == 0
     assert (hall / "a.csv").read_bytes() == (hall / "b").read_bytes()
+    assert run_here(hall, "bom", "--output", "csv=c.out").code == 0
+    assert (hall / "c.out").read_bytes() == (hall / "b").read_bytes()
     assert run_here(hall, "bom", "--output", "a.txt").code == 0
     assert (hall / "a.txt").read_text(encoding="utf-8").startswith("site ")
 
@@ -58,12 +60,15 @@ def test_ending_of_the_file_is_the_format_of_the_list(hall: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said", "hint"),
     [
-        ("--output x.xlsx", "'x.xlsx' would be no workbook", "rackwright sheets --output x.xlsx"),
-        ("--output x.pdf", "no list of the format 'pdf'", ".csv, .json or .txt"),
-        ("--json --output x.csv", "'x.csv' would hold json", "--output x.json"),
-        ("--format csv --output x.json", "'x.json' would hold csv", "--output x.csv"),
+        ("--output x.xlsx", "no format here ends in '.xlsx'", "rackwright sheets --output x.xlsx"),
+        (
+            "--output x.pdf",
+            "no format here ends in '.pdf'",
+            "text (.txt), json (.json), csv (.csv)",
+        ),
+        ("--json --output x.csv", "'x.csv' would hold csv, not json", "--output json=FILE"),
+        ("--format csv --output x.json", "'x.json' would hold json, not csv", "--output csv=FILE"),
         ("--format csv --json", "--json and --format csv contradict each other", ""),
-        ("--output csv=x.csv", "--output is a file here", "--format csv --output x.csv"),
     ],
 )
 def test_list_under_a_wrong_name_is_refused(hall: Path, words: str, said: str, hint: str) -> None:

@@ -201,7 +201,15 @@ def test_policy_list(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_init_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["init", str(tmp_path / "x"), "--template", "hybrid-h100", "--set", "name=zeus"]
+    arguments = [
+        "init",
+        str(tmp_path / "x"),
+        "--template",
+        "hybrid-h100",
+        "--example",
+        "--set",
+        "name=zeus",
+    ]
     assert main(arguments) == 0
     assert "name: zeus" in (tmp_path / "x" / "blueprint.yaml").read_text()
     capsys.readouterr()
@@ -227,7 +235,7 @@ def test_a_full_disk_is_said_and_is_no_fault_of_ours(words: list[str]) -> None:
 
 def test_init_says_what_comes_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "our hall"
-    assert main(["init", str(folder), "--template", "hybrid-h100"]) == 0
+    assert main(["init", str(folder), "--template", "hybrid-h100", "--example"]) == 0
     said = capsys.readouterr()
     command = next(line for line in said.err.splitlines() if line.startswith("next: "))
     assert str(folder / "blueprint.yaml") in said.out.splitlines()

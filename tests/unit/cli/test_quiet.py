@@ -16,9 +16,9 @@ OVER = "sites: [{name: lux1, power: {contract: 1 kW}}]\n"
 
 
 def test_quiet_prints_only_the_result(tmp_path: Path) -> None:
-    told = run_here(tmp_path, "init", "site", "--template", "lab", "--quiet")
+    told = run_here(tmp_path, "init", "site", "--template", "lab", "--example", "--quiet")
     assert (told.code, told.out, told.err) == (0, "site/blueprint.yaml\n", "")
-    assert "next:" in run_here(tmp_path, "init", "other", "--template", "lab").err
+    assert "next:" in run_here(tmp_path, "init", "other", "--template", "lab", "--example").err
     assert not is_quiet()
 
 

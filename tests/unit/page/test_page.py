@@ -21,6 +21,7 @@ from rackwright.drawings.one_line import boxes_of, draw_one_line, states_after_l
 from rackwright.page.budget_rows import BudgetRow, budget_rows
 from rackwright.page.document import embedded, render_page
 from rackwright.page.finding_rows import finding_rows
+from rackwright.page.growth import next_need
 from rackwright.page.headline import headline
 from rackwright.page.places import Places
 from rackwright.plan.load import load_plan
@@ -30,6 +31,7 @@ from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report
 from rackwright.resources import bundled
 from report_factories import HOSTILE, HOSTILE_TEXT, a_report_with
+from wrong_inputs import BASE
 
 FIXTURES = bundled("policies") / "fixtures"
 
@@ -318,8 +320,33 @@ def test_next_limit_is_a_resource_and_no_rating_of_a_cable(tmp_path: Path) -> No
         run_here(tmp_path, "init", template, "--template", template, "--example")
         run_here(tmp_path, "check", template, "--output", f"html={template}.html")
         page = (tmp_path / f"{template}.html").read_text(encoding="utf-8")
-        (told,) = re.findall(r"Next limit: ([^<]*) left\.", page)
+        (told,) = re.findall(r"Next limit: ([^<]*) left[;.]", page)
         assert re.search(r" at .*[\d.] (W|kW|MW|kg|kg/m2|L/min|CFM) \(\d", told), told
+
+
+def test_headline_says_what_one_more_rack_needs(tmp_path: Path) -> None:
+    """By the rule of the limit itself: the difference of its value with 68 servers and with 64."""
+    values = {}
+    for count in (64, 68):
+        text = BASE.replace("count: 64}", f"count: {count}}}").replace("count: 1}", "count: 3}")
+        (tmp_path / f"{count}.yaml").write_text(text)
+        ended = run_here(tmp_path, "check", f"{count}.yaml", "--json", "--only", "COOL-001")
+        (values[count],) = (
+            one["value"]
+            for one in json.loads(ended.out)["results"]
+            if one["message"].startswith("heat into the air, one air handler lost")
+        )
+    run_here(tmp_path, "check", "64.yaml", "--output", "64.html")
+    page = (tmp_path / "64.html").read_text(encoding="utf-8")
+    (need,) = re.findall(r"4 more servers need ([\d.]+) kW\.", page)
+    assert float(need) == pytest.approx((values[68] - values[64]) / 1000, abs=0.01)
+    assert float(need) > 4 * 10.2  # four DGX H200, and the switches that they need
+
+
+def test_full_form_says_nothing_about_more_servers(tmp_path: Path) -> None:
+    loaded = load_plan(FIXTURES / "air.yaml")
+    row = next(budget_rows(check_plan(loaded).results, Places(loaded.plan)))
+    assert next_need(loaded, row) == ""
 
 
 def test_page_names_file_revision_and_day(tmp_path: Path) -> None:

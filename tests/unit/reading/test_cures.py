@@ -134,7 +134,7 @@ def test_redundancy_of_whole_systems_is_no_number_of_spares(given):
     [
         (("init", "s", "--template", "h200"), ("did you mean 'onprem-h200'?",)),
         (("init", "s", "--template", "dgx_h100"), ("'hybrid-h100' or 'onprem-h100'?",)),
-        (("init", "b.yaml", "--template", "lab"), ("file exists", "name a folder")),
+        (("init", "b.yaml", "--template", "lab", "--example"), ("file exists", "name a folder")),
         (
             ("init", "s", "--template", "lab", "--answers", "todo.csv"),
             ("'todo.csv' is a table, not a file of answers", "'--questions FILE'"),

@@ -269,10 +269,55 @@ def test_known_prices_are_those_of_the_costs(hall: Path) -> None:
     assert {row["price_usd"] for row in rows if row["category"] == "node"} == {"19968032.00"}
 
 
+def test_bill_has_lead_times_and_prices_of_cables_and_sources(hall: Path) -> None:
+    """No field had a lead time, and ``capex`` refused cables, transceivers and sources without a product."""
+    bill = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)["lines"]
+    cable = next(line["product"] for line in bill if line["category"] == "transceiver")
+    (hall / "rackwright.yaml").write_text("prices: [{path: prices}]\n")
+    (hall / "prices").mkdir()
+    (hall / "prices/offer.yaml").write_text(
+        "id: offer\noffer: capex\nregion: world\ncurrency: USD\nunit: unit\n"
+        "prices: {qm9700: {value: 900, source: quote}}\n"
+        "lead_times: {qm9700: {value: 63 d, source: quote}, rack-48u: {value: 14 d, source: quote}}\n"
+        "sources: {quote: {title: Offer 12 of Acme, date: 2026-11-01, confidence: official}}\n"
+    )
+    costs = (
+        f"capex: {{{cable}: 1200 USD, ups: 15000 USD}}, lead_times: {{ups: 280 d, rack-48u: 7 d}}"
+    )
+    (hall / "b.yaml").write_text(f"{SHORT}costs: {{{costs}}}\n")
+    lines = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)["lines"]
+    offers = {
+        line["product"]: (line["unit_price_usd"], line["lead_time_days"])
+        for line in lines
+        if line["note"] != INCLUDED
+    }
+    assert offers[cable] == (1200, None)
+    assert offers["ups"] == (15000, 280)
+    assert offers["qm9700"] == (900, 63)
+    assert offers["rack-48u"] == (None, 7)
+    assert offers["dgx-h200"] == (None, None)
+    rows = csv.DictReader(run_here(hall, "bom", "b.yaml", "--format", "csv").out.splitlines())
+    assert {row["lead_time_days"] for row in rows if row["category"] == "switch"} == {"63"}
+    wrong = "costs: {lead_times: {upps: 280 d}}\n"
+    (hall / "b.yaml").write_text(SHORT + wrong)
+    run_here(hall, "bom", "b.yaml").refused("there is no hardware product 'upps'", "did you mean")
+
+
+def test_lead_times_belong_to_lists_of_purchase_prices(hall: Path) -> None:
+    (hall / "rackwright.yaml").write_text("prices: [{path: prices}]\n")
+    (hall / "prices").mkdir()
+    (hall / "prices/tariff.yaml").write_text(
+        "id: tariff\noffer: energy\nregion: US-OH\ncurrency: USD\nunit: kWh\n"
+        "prices: {}\nlead_times: {qm9700: {value: 63 d, source: quote}}\n"
+        "sources: {quote: {title: Offer 12 of Acme, date: 2026-11-01, confidence: official}}\n"
+    )
+    run_here(hall, "bom", "b.yaml").refused("'lead_times' are those of capex, not of energy")
+
+
 def test_bill_without_prices_of_an_older_release_is_compared(hall: Path) -> None:
     document = json.loads(run_here(hall, "bom", "b.yaml", "--json").out)
     for line in document["lines"]:
-        del line["unit_price_usd"]
+        del line["unit_price_usd"], line["lead_time_days"]
     (hall / "old.json").write_text(json.dumps(document))
     assert run_here(hall, "bom", "b.yaml", "--than", "old.json").out == "nothing changes\n"
 

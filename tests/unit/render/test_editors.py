@@ -83,7 +83,7 @@ def test_schema_export_reads_the_configuration_beside_its_folder(tmp_path: Path)
 
 def test_init_writes_the_schema_that_its_first_line_names(tmp_path: Path) -> None:
     git(team(tmp_path), "init", "--quiet")
-    made = run_here(tmp_path, "init", "room", "--template", "lab")
+    made = run_here(tmp_path, "init", "room", "--template", "lab", "--example")
     assert made.code == 0, made.err
     assert made.out == "room/blueprint.yaml\n", "what is generated is not for 'git add'"
     assert (tmp_path / "room/blueprint.yaml").read_text().startswith(MODELINE)

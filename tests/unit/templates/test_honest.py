@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cli_support import run_here
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.field_kinds import marked_fields
@@ -142,6 +143,26 @@ def test_concept_of_a_template_is_ok_without_examples(name: str, tmp_path: Path)
     assert {r.policy for r in found} == TRUE_FAILURES.get(name, set())
     assert all(r.outcome is Outcome.FAIL for r in found)
     assert report.regime.stage == "concept"
+
+
+@pytest.mark.parametrize("name", AWS)
+def test_concept_of_a_template_of_aws_is_ok_without_examples(name: str, tmp_path: Path) -> None:
+    answers = {**example_answers(find_template(name)), "example": "none"}
+    write_blueprint(find_template(name), tmp_path, answers)
+    ended = run_here(tmp_path, "check", "--stage", "concept")
+    assert ended.code == 0, ended.out
+    assert "ok for concept" in ended.out
+    assert "example" not in ended.out
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_template_of_examples_needs_the_word(name: str, tmp_path: Path) -> None:
+    """``init --template lab`` wrote 310 values of no site without being asked for examples."""
+    ended = run_here(tmp_path, "init", "hall", "--template", name)
+    ended.refused(f"every value of the template '{name}' is an example", "add '--example'")
+    assert list(tmp_path.iterdir()) == []
+    assert run_here(tmp_path, "init", "hall", "--template", name, "--example").code == 0
+    assert "\nexample: true\n" in (tmp_path / "hall/blueprint.yaml").read_text()
 
 
 @pytest.mark.parametrize("name", HONEST)

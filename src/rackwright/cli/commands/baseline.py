@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.arguments import add_blueprint, add_packs
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_blueprint, add_json, add_packs
 from rackwright.cli.options.exceptions import add_files, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -36,6 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         add_packs(action)
         add_files(action)
         add_today(action)
+        add_json(action)
         if name == "create":
             action.add_argument(
                 "--force", action="store_true", help="replace the baseline that there is"
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: there is a baseline to be created without ``--force``, or none to be changed.
     """
+    from rackwright.policy.api import Outcome
     from rackwright.policy.exceptions.baseline import created, pruned, tightened
     from rackwright.policy.exceptions.exceptions import baseline_beside
 
@@ -61,20 +63,24 @@ def run(arguments: argparse.Namespace) -> int:
         report = _judge(arguments, use_baseline=False)
         entries = created(report)
         _write(path, entries)
-        sys.stdout.write(
-            f"{counted(len(entries), 'failure')} recorded in '{path}'\n{_rest(report)}"
+        left = sum(1 for r in report.results if r.blocks and r.outcome is not Outcome.FAIL)
+        rest = f"{left:,} unknown or crashed cannot be recorded and block still\n" if left else ""
+        answer(
+            arguments,
+            "baseline-change",
+            {"file": str(path), "recorded": len(entries), "before": None, "not_recordable": left},
+            f"{counted(len(entries), 'failure')} recorded in '{path}'\n{rest}",
         )
         return ExitCode.CLEAN
     before = _read(path)
     report = _judge(arguments, use_baseline=True)
     after = {"update": tightened, "prune": pruned}[arguments.action](before, report)
-    if set(after) == set(before):
-        sys.stdout.write("nothing to change\n")
-        return ExitCode.CLEAN
-    _write(path, after)
-    sys.stdout.write(
-        f"{counted(len(after), 'failure')} recorded in '{path}', {len(before):,} before\n"
-    )
+    text = "nothing to change\n"
+    if set(after) != set(before):
+        _write(path, after)
+        text = f"{counted(len(after), 'failure')} recorded in '{path}', {len(before):,} before\n"
+    document = {"file": str(path), "recorded": len(after), "before": len(before)}
+    answer(arguments, "baseline-change", document, text)
     return ExitCode.CLEAN
 
 
@@ -87,14 +93,6 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
         choice = replace(choice, baseline=None, use_baseline=False)
     gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
     return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
-
-
-def _rest(report: Report) -> str:
-    """Return a word on what blocks and cannot be recorded; empty when there is nothing."""
-    from rackwright.policy.api import Outcome
-
-    left = sum(1 for r in report.results if r.blocks and r.outcome is not Outcome.FAIL)
-    return f"{left:,} unknown or crashed cannot be recorded and block still\n" if left else ""
 
 
 def _read(path: Path) -> tuple[BaselineEntry, ...]:

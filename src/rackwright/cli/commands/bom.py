@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.output_files import Output, OutputFile, add_output, refuse_other_format
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
@@ -28,12 +29,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_isolated(parser)
     parser.add_argument("--site", help="only this site")
     parser.add_argument(
-        "--format", choices=_FORMS, help="output format; that of the file's ending if omitted"
+        "--format",
+        choices=tuple(_FILES.formats),
+        help="output format; that of the file's name if omitted",
     )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write to this file instead of stdout"
-    )
+    add_output(parser, _FILES, "write to this file instead of stdout")
     parser.add_argument(
         "--than",
         type=Path,
@@ -58,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.isolated:
         refuse_outside(arguments.blueprint, arguments.layer)
     form = _form(arguments)
+    path = None if arguments.output is None else arguments.output.path
     catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
     plan = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue).plan
     if not any(arguments.site in {None, one.name} for one in plan.onprem):
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = _changes(arguments.than, lines)
     elif form == "json":
         text = json_text(to_document(plan.name, lines))
-        return _write(text, arguments.output)
+        return _write(text, path)
     else:
         rows = [COLUMNS, *(_cells(line, str(line.quantity)) for line in lines)]
     if form == "json":
@@ -80,10 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
         text = _csv(rows)
     else:
         text = _table(rows)
-    if arguments.output is None and form == "text":
+    if path is None and form == "text":
         show(text)
         return ExitCode.CLEAN
-    return _write(text, arguments.output)
+    return _write(text, path)
 
 
 def _form(arguments: argparse.Namespace) -> str:
@@ -96,33 +98,24 @@ def _form(arguments: argparse.Namespace) -> str:
     if arguments.json and wanted not in {None, "json"}:
         raise UsageError(f"--json and --format {wanted} contradict each other")
     wanted = "json" if arguments.json else wanted
-    path: Path | None = arguments.output
-    if path is None:
+    output: Output | None = arguments.output
+    if output is None:
         return wanted or "text"
-    if path.name.partition("=")[0] in _FORMS and "=" in path.name:
-        form, _, name = path.name.partition("=")
-        raise UsageError("--output is a file here", hint=f"write '--format {form} --output {name}'")
-    ending = path.suffix.removeprefix(".")
-    if ending == "xlsx":
-        hint = f"'rackwright sheets --output {path}' writes the workbook, with the same list"
-        raise UsageError(f"'{path}' would be no workbook", hint=hint)
-    named = {"txt": "text"}.get(ending, ending)
-    if ending and named not in _FORMS:
-        hint = "name a file that ends in .csv, .json or .txt"
-        raise UsageError(f"there is no list of the format '{ending}'", hint=hint)
-    if ending and wanted not in {None, named}:
-        hint = f"leave out the format, or write '--output {path.with_suffix(f'.{wanted}')}'"
-        raise UsageError(f"'{path}' would hold {wanted}", hint=hint)
-    return wanted or named or "text"
+    refuse_other_format(output, wanted)
+    return output.form if output.stated else wanted or output.form
 
 
-_FORMS = ("text", "json", "csv")
+_FILES = OutputFile(
+    {"text": (".txt",), "json": (".json",), "csv": (".csv",)},
+    hints={".xlsx": "'rackwright sheets --output {path}' writes the workbook, with the same list"},
+)
 
 
 def _cells(line: Article, quantity: str) -> tuple[str, ...]:
     return (
         line.site, line.category, quantity, line.product, line.part, line.name, line.detail,
         line.note, *("" if usd is None else f"{usd:.2f}" for usd in (line.unit_price_usd, line.price_usd)),
+        "" if line.lead_time_days is None else f"{line.lead_time_days:g}",
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.cli.options.hosts import add_hosts, check_hosts, expectations, host_session
+from rackwright.cli.options.output_files import OutputFile, add_outputs
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.telling import say, tell_progress
 from rackwright.errors import UsageError
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from rackwright.rollout.executor import AnsibleExecutor
 
 STEPS = ("cpu", "dimm", "storage", "gemm", "memory", "copy", "dcgm")
-FORMATS = ("text", "markdown", "json", "layer")
+FILES = OutputFile(
+    {"text": (".txt",), "markdown": (".md",), "json": (".json",), "layer": (".yaml", ".yml")}
+)
 LAB_REQUEST = {"seconds": 0, "size": 64, "calls": 12_000, "dimm_mib": 32, "storage_mib": 4}
 """Load on hosts of a lab, which share the processors and the memory of one machine."""
 
@@ -70,10 +73,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )  # fmt: skip
     parser.add_argument("--drain", action="store_true", help="drain the nodes that fail in Slurm, with the reason")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument(
-        "--output", metavar="FORMAT=FILE", action="append", default=[],
-        help=f"write the report as well, as {', '.join(FORMATS)} (a layer states the results for OPS-004); repeatable",
-    )  # fmt: skip
+    add_outputs(
+        parser, FILES, "write the report to a file as well (a layer states the results for OPS-004)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -94,7 +96,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_hosts(arguments)
     groups, request = _groups(arguments.groups), _request(arguments)
-    outputs = [_output(text) for text in arguments.output]
     floors = read_floors(arguments.floors)
     plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
     nodes = nodes_of(plan)
@@ -121,8 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
         asked = SuiteRequest(groups, request, _across(plan), arguments.lab is not None)
         suite = tests.run(chosen, answers.unreachable, asked, ledger, floors, serials)
         record(suite, ledger)
-    for form, path in outputs:
-        write_file(path, _rendered(form, suite))
+    for output in arguments.output:
+        write_file(output.path, _rendered(output.form, suite))
     sys.stdout.write(render_json(suite) if arguments.json else render_text(suite))
     codes = {"pass": ExitCode.CLEAN, "fail": ExitCode.VIOLATION, "unknown": ExitCode.UNKNOWN}
     return codes[str(suite.verdict)]
@@ -298,13 +299,6 @@ def _seconds(option: str, text: str | None) -> float:
         return float(DURATION.parse(text))
     except ValueError as error:
         raise UsageError(f"{option}: {error}", hint="for example '72 h'") from None
-
-
-def _output(text: str) -> tuple[str, Path]:
-    form, equals, file = text.partition("=")
-    if form not in FORMATS or not equals or not file:
-        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats are {', '.join(FORMATS)}")
-    return form, Path(file)
 
 
 def _rendered(form: str, suite: Suite) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from rackwright.catalog.netbox_kinds import ImportKind
+from rackwright.cli.options.answers import answer, answer_files
+from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.telling import tell
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
@@ -83,6 +85,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--date", type=_day, help="date on which the source was read (default: today)"
     )
     for action in (new, importing):
+        add_json(action)
         action.add_argument(
             "--folder", type=Path, default=OWN, help=f"folder of the entry (default: {OWN})"
         )
@@ -236,10 +239,12 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     from rackwright.catalog.scaffold import scaffold
+    from rackwright.cli.options.outputs import write_file
 
     kind, entry_id = _parse(arguments.place)
     path = _free(arguments.folder, kind, entry_id)
-    _write(path, scaffold(kind, entry_id, _today()))
+    write_file(path, scaffold(kind, entry_id, _today()))
+    answer_files(arguments, [path], verb="wrote ")
     _next(arguments.folder)
     return ExitCode.CLEAN
 
@@ -312,6 +317,7 @@ def _diff(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     from rackwright.catalog.netbox import import_device, render
+    from rackwright.cli.options.outputs import write_file
 
     made = import_device(
         arguments.file,
@@ -324,10 +330,15 @@ def _import(arguments: argparse.Namespace) -> int:
         title=arguments.title,
     )
     path = _free(arguments.folder, made.folder, made.entry.id)
-    _write(path, render(made.document))
-    for line in made.left:
-        sys.stdout.write(f"left out: {visible(line)}\n")
-    sys.stdout.write(f"lacks: {', '.join(made.lacks) or 'nothing'}\n")
+    write_file(path, render(made.document))
+    lines = [f"wrote {path}", *(f"left out: {visible(line)}" for line in made.left)]
+    lines.append(f"lacks: {', '.join(made.lacks) or 'nothing'}")
+    answer(
+        arguments,
+        "catalogue-import",
+        {"file": str(path), "left_out": list(made.left), "lacks": list(made.lacks)},
+        "".join(f"{line}\n" for line in lines),
+    )
     _next(arguments.folder)
     return ExitCode.CLEAN
 
@@ -391,13 +402,6 @@ def _free(folder: Path, kind: str, entry_id: str) -> Path:
     if path.exists() or path.is_symlink():
         raise UsageError(f"'{path}' exists", hint="take another id")
     return path
-
-
-def _write(path: Path, text: str) -> None:
-    from rackwright.cli.options.outputs import write_file
-
-    write_file(path, text)
-    sys.stdout.write(f"wrote {path}\n")
 
 
 def _next(folder: Path) -> None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint, add_packs
 from rackwright.cli.options.exceptions import add_files, add_judging, choice_of, files_of
-from rackwright.cli.options.outputs import parse_output, read_delta, write_failure, write_report
+from rackwright.cli.options.output_files import add_outputs
+from rackwright.cli.options.outputs import (
+    REPORTS,
+    check_outputs,
+    read_delta,
+    write_failure,
+    write_report,
+)
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.cli.options.telling import is_quiet
 from rackwright.cli.options.todo import (
@@ -42,13 +50,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, default="text", help="output format on stdout")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
-    parser.add_argument(
-        "--output",
-        action="append",
-        default=[],
-        metavar="FORMAT=FILE",
-        help="write the report to a file as well, or after the text on stdout (FORMAT=-); html is a page "
-        "with drawings, pdf the same page on paper; repeatable",
+    add_outputs(
+        parser,
+        REPORTS,
+        "write the report to a file as well, or after the text on stdout (FORMAT=-)",
     )
     parser.add_argument(
         "--delta",
@@ -101,7 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--quiet and --verbose contradict each other")
     refuse_existing(arguments.todo, LAYERS_AND_TABLES)
     choice = choice_of(arguments)
-    outputs = [parse_output(text, form) for text in arguments.output]
+    outputs = arguments.output
+    check_outputs(outputs, form)
     if arguments.isolated:
         refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
     try:
@@ -150,11 +156,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
     """Return the report as a page, with what changes against the base where one is named."""
     from rackwright.page.document import render_page
+    from rackwright.page.growth import next_need
 
     source = _source(arguments, loaded, report)
+    need_of = partial(next_need, loaded)
     ref: str | None = arguments.base_ref
     if ref is None:
-        return render_page(loaded.plan, report, source=source, name_of=loaded.names)
+        return render_page(
+            loaded.plan, report, source=source, name_of=loaded.names, need_of=need_of
+        )
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
 
@@ -170,9 +180,16 @@ def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report:
     except RackwrightError as error:  # the report holds without it
         words = f"not compared with '{ref}': {error}"
         return render_page(
-            loaded.plan, report, uncompared=words, source=source, name_of=loaded.names
+            loaded.plan,
+            report,
+            uncompared=words,
+            source=source,
+            name_of=loaded.names,
+            need_of=need_of,
         )
-    return render_page(loaded.plan, report, found, source=source, name_of=loaded.names)
+    return render_page(
+        loaded.plan, report, found, source=source, name_of=loaded.names, need_of=need_of
+    )
 
 
 def _source(arguments: argparse.Namespace, loaded: LoadedPlan, report: Report) -> str:

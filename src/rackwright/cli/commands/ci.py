@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.answers import answer, answer_files
+from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -72,6 +73,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(permissions)
     permissions.add_argument("--site", help="the AWS site, if the blueprint has several")
     permissions.add_argument("--role", choices=("preview", "apply"), required=True)
+    add_json(init, "the files")
+    add_json(comment)
+    add_json(upload)
+    add_json(permissions, "the policy, as without this option,")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,8 +90,8 @@ def _init(arguments: argparse.Namespace) -> int:
     from rackwright.team.ci_source import parse_source
 
     source = parse_source(arguments.install_from, arguments.hash)
-    for path in write_ci(arguments.forge, arguments.folder, arguments.blueprint, source):
-        print(path)
+    written = write_ci(arguments.forge, arguments.folder, arguments.blueprint, source)
+    answer_files(arguments, written)
     return ExitCode.CLEAN
 
 
@@ -98,7 +103,8 @@ def _comment(arguments: argparse.Namespace) -> int:
     moment = valid_at(arguments.valid_at, os.environ)
     forge = REACHED[arguments.forge](os.environ, number=arguments.number, author=arguments.author)
     outcome = publish(forge, body, moment)
-    sys.stdout.write(f"comment: {outcome.value}\n")
+    document = {"forge": arguments.forge, "comment": outcome.value}
+    answer(arguments, "comment", document, f"comment: {outcome.value}\n")
     return ExitCode.CLEAN
 
 
@@ -109,7 +115,7 @@ def _upload(arguments: argparse.Namespace) -> int:
     sarif = _read(arguments.sarif)
     commit, ref = revision(os.environ)
     upload(github(os.environ, number=_ANY), sarif, commit=commit, ref=ref)
-    sys.stdout.write("uploaded\n")
+    answer(arguments, "upload", {"commit": commit, "ref": ref}, "uploaded\n")
     return ExitCode.CLEAN
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -28,6 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="SECONDS",
         help="seconds between polls of Ironic (default: 5)",
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,6 +61,17 @@ def run(arguments: argparse.Namespace) -> int:
             say=tell_progress,
             poll_s=arguments.poll,
         )
-    for host, reason in sorted(reasons.items()):
-        print(f"{host}: {reason or 'erased: cleaned by Ironic and available'}")
+    hosts = sorted(reasons.items())
+    answer(
+        arguments,
+        "decommission",
+        {
+            "hosts": [
+                {"name": host, "erased": not why, "reason": why or None} for host, why in hosts
+            ]
+        },
+        "".join(
+            f"{host}: {why or 'erased: cleaned by Ironic and available'}\n" for host, why in hosts
+        ),
+    )
     return ExitCode.VIOLATION if any(reasons.values()) else ExitCode.CLEAN

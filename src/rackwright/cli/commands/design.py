@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_layers, add_packs
+from rackwright.cli.options.output_files import OutputFile, add_output
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.extras import require
@@ -56,7 +57,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     add_packs(parser)
     add_isolated(parser)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the blueprint to a file")
+    add_output(parser, OutputFile({"yaml": (".yaml", ".yml")}), "write the blueprint to a file")
     parser.add_argument(
         "--overwrite", action="store_true", help="replace an existing --output file"
     )
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.design.answer.words import render
     from rackwright.design.outcome import run as design_all
 
-    output: Path | None = arguments.output
+    output: Path | None = arguments.output and arguments.output.path
     if output is None and arguments.overwrite:
         raise UsageError("--overwrite has no effect without --output")
     if output is not None and output.exists() and not arguments.overwrite:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
 from rackwright.cli.options.exceptions import add_today, files_of
+from rackwright.cli.options.output_files import Output, OutputFile, add_outputs
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
 
 FORMATS = ("text", "json", "md", "comment")
+FILES = OutputFile({"text": (".txt",), "json": (".json",), "md": (".md",), "comment": ()})
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -56,13 +58,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="output format on stdout; md is input of 'check --delta', comment is a whole comment",
     )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
-    parser.add_argument(
-        "--output",
-        action="append",
-        default=[],
-        metavar="FORMAT=FILE",
-        help="write the comparison to a file as well; repeatable",
-    )
+    add_outputs(parser, FILES, "write the comparison to a file as well")
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything in full")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
@@ -78,14 +74,15 @@ def run(arguments: argparse.Namespace) -> int:
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError("--verbose has an effect on text only")
-    outputs = [_parse_output(text) for text in arguments.output]
+    outputs: list[Output] = arguments.output
     try:
         comparison = _compare(arguments)
     except RackwrightError as error:
         _write_failure(error, outputs)
         raise
-    for output_form, path in outputs:
-        write_file(path, _render(comparison, output_form, arguments, colour=False))
+    for output in outputs:
+        assert output.path is not None  # noqa: S101 - FILES knows no stdout
+        write_file(output.path, _render(comparison, output.form, arguments, colour=False))
     colour = wants_colour(arguments.color, sys.stdout, os.environ)
     show(_render(comparison, form, arguments, colour=colour), COLOURS if colour else None)
     if comparison.refused:
@@ -125,20 +122,13 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
     )
 
 
-def _write_failure(error: RackwrightError, outputs: Sequence[tuple[str, Path]]) -> None:
+def _write_failure(error: RackwrightError, outputs: Sequence[Output]) -> None:
     """Say in the part for ``check --delta`` why there is no comparison; other forms are left out."""
     from rackwright.report.failure import uncompared_markdown
 
-    for form, path in outputs:
-        if form == "md":
-            write_file(path, harmless(uncompared_markdown(error)))
-
-
-def _parse_output(text: str) -> tuple[str, Path]:
-    form, equals, name = text.partition("=")
-    if not equals or form not in FORMATS or not name:
-        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(FORMATS)}")
-    return form, Path(name)
+    for output in outputs:
+        if output.form == "md" and output.path is not None:
+            write_file(output.path, harmless(uncompared_markdown(error)))
 
 
 def _render(

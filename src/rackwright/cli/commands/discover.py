@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.output_files import OutputFile, add_output
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 
@@ -50,11 +51,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         default=20.0,
         help="time without data after which a controller counts as silent, in s (default: 20)",
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write serial numbers and Ethernet addresses as a layer of the blueprint",
+    add_output(
+        parser,
+        OutputFile({"layer": (".yaml", ".yml")}),
+        "write serial numbers and Ethernet addresses as a layer of the blueprint",
     )
     parser.add_argument("--json", action="store_true", help="print every machine as JSON")
 
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     layouts = [planned.layout for planned in site.fabrics if planned.layout is not None]
     lines = compare(asked, found, layouts)
     if arguments.output is not None:
-        write_file(arguments.output, layer(plan, site.name, lines))
+        write_file(arguments.output.path, layer(plan, site.name, lines))
     if arguments.json:
         data: dict[str, Any] = {"schema": SCHEMA, **as_data(site.name, lines)}
         sys.stdout.write(json.dumps(data, indent=2) + "\n")

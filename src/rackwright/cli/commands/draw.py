@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rackwright.cli.options.arguments import add_blueprint, add_json, add_packs
+from rackwright.cli.options.output_files import add_output_folder
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
@@ -45,9 +46,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="quantity that colours the racks of a floor",
     )
     parser.add_argument("--lost", metavar="SOURCE", help="draw power after the loss of this source")
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="folder for SVG files (default: stdout)"
-    )
+    add_output_folder(parser, "folder for SVG files (default: stdout)")
     add_json(parser, "the drawings, or with --output the files,")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -60,6 +61,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         if name == "route":
             action.add_argument("--engine", help="routing engine (default: that of the blueprint)")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
+            add_json(action, "the record")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(network(layout).text)
         return ExitCode.CLEAN
-    return _route(layout, arguments.engine, arguments.timeout)
+    return _route(layout, arguments)
 
 
 def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, CableRoutes]:
@@ -230,7 +232,7 @@ def _not_compared(
     yield compared.without_rate, "cables: their rate is not known", ""
 
 
-def _route(layout: Layout, engine: str | None, timeout: float) -> int:
+def _route(layout: Layout, arguments: argparse.Namespace) -> int:
     """Route the fabric; 5 when another engine than the one asked for did it.
 
     Raises:
@@ -244,17 +246,24 @@ def _route(layout: Layout, engine: str | None, timeout: float) -> int:
             f"the fabric '{layout.fabric.name}' is {layout.fabric.subnets} subnets",
             hint="declare one of them as a fabric of its own to route it",
         )
-    wanted = engine or layout.fabric.routing_engine
+    wanted = arguments.engine or layout.fabric.routing_engine
     if wanted is None:
         raise UsageError("no routing engine is chosen", hint="set 'routing_engine' or '--engine'")
     wanted = wanted.removeprefix("ar_")
-    routed = route(layout, wanted, timeout_s=timeout)
+    routed = route(layout, wanted, timeout_s=arguments.timeout)
     for complaint in routed.complaints:
         print(f"opensm: {complaint}", file=sys.stderr)
     today = dt.datetime.now(tz=dt.UTC).date()
     even = "" if routed.balance is None else f", balance: {routed.balance:.4f}"
-    print(
-        f'routing_run: {{date: {today}, engine: {routed.engine}{even}, fabric: "{digest(layout)}"}}'
+    seen = digest(layout)
+    record: dict[str, str | float] = {"date": str(today), "engine": routed.engine, "fabric": seen}
+    if routed.balance is not None:
+        record["balance"] = round(routed.balance, 4)
+    answer(
+        arguments,
+        "routing",
+        {"routing_run": record, "wanted": wanted, "complaints": list(routed.complaints)},
+        f'routing_run: {{date: {today}, engine: {routed.engine}{even}, fabric: "{seen}"}}\n',
     )
     if routed.engine != wanted:
         print(f"opensm fell back from '{wanted}' to '{routed.engine}'", file=sys.stderr)

@@ -7,6 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from rackwright.cli.options.answers import answer_files
 from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.init_from import add_from, run_from
 from rackwright.cli.options.interview import (
@@ -47,7 +48,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="store_true",
         help="list the templates; with --template, its questions; and stop",
     )
-    add_json(parser, "the list of templates")
+    add_json(parser, "the files, or with --list the templates,")
     add_answers(parser)
     add_from(parser)
 
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.questions is not None and arguments.template is not None:
         refuse_existing(arguments.questions)
         write_file(arguments.questions, question_sheet(find_template(arguments.template)))
-        print(arguments.questions)
+        answer_files(arguments, [arguments.questions])
         return ExitCode.CLEAN
     if arguments.folder is None or arguments.template is None:
         raise UsageError(
@@ -92,6 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     template = find_template(arguments.template)
     answers = answers_of(arguments, template)
+    if template.manifest.example and not arguments.example:
+        check_answers(template.manifest, answers, template.name)
+        raise UsageError(
+            f"every value of the template '{template.name}' is an example, of no site of yours",
+            hint="add '--example' to try it, or take a template that asks: 'rackwright init --list'",
+        )
     if arguments.example:
         answers = example_answers(template, answers)
     elif sys.stdin.isatty() and sys.stderr.isatty():
@@ -105,8 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise placed(error, arguments) from None
     with undone([*written, *new], folders):
         write_schema(arguments.folder)
-    for path in written:
-        print(path)
+    answer_files(arguments, written)
     folder = shlex.quote(str(arguments.folder))
     blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))
     tell(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--list", action="store_true", help="everything as JSON (the default)")
+    add_json(parser, "the hosts, as without this option,")
     form.add_argument("--host", metavar="NAME", help="the variables of one host as JSON")
     form.add_argument("--graph", action="store_true", help="the groups as a tree")
 
@@ -45,6 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.outputs is not None:
         for line in add_outputs(made, plan, read_outputs(arguments.outputs), arguments.site):
             sys.stderr.write(f"warning: {line}\n")
+    if arguments.graph and arguments.json:
+        raise UsageError("--json and --graph contradict each other", hint="leave one out")
     if arguments.graph:
         sys.stdout.writelines(f"{line}\n" for line in draw(made))
     elif arguments.host is not None:

@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -20,6 +22,7 @@ from rackwright.laboratory.door import DEFAULT_NETWORK, boot_hosts, open_lab, re
 from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
+    from rackwright_lab.host import LabHost
     from rackwright_lab.lab import Lab
 
 GPUS = 8
@@ -54,10 +57,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         if name == "ssh":
             made.add_argument("host")
             made.add_argument("command", nargs=argparse.REMAINDER)
-        if name == "status":
-            made.add_argument("--json", action="store_true")
     for action in actions.choices.values():
         action.add_argument("--name", default="lab", help="name of the lab")
+    for name in ("up", "status", "down"):
+        add_json(actions.choices[name], "the hosts")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,10 +72,13 @@ def run(arguments: argparse.Namespace) -> int:
             chosen = arguments.blueprint
             wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
             made = boot_hosts(lab, wanted, tell_progress, suite=arguments.debian)
-            print(f"up: {counted(len(made), 'host')} after {time.monotonic() - started:.1f} s")
+            taken = time.monotonic() - started
+            text = f"up: {counted(len(made), 'host')} after {taken:.1f} s\n"
+            answer(arguments, "lab", {"hosts": [_entry(host) for host in made]}, text)
         case "down":
             removed = remove_hosts(lab)
-            print(f"removed {', '.join(removed)}" if removed else "there is no lab")
+            text = f"removed {', '.join(removed)}\n" if removed else "there is no lab\n"
+            answer(arguments, "lab-removed", {"removed": list(removed)}, text)
         case "status":
             return _status(lab, as_json=arguments.json)
         case _:
@@ -104,16 +110,17 @@ def _hosts_of(blueprint: Path) -> list[tuple[str, int]]:
     return [(name, gpus[name] or 0) for name in names]
 
 
+def _entry(host: LabHost) -> dict[str, Any]:
+    return {
+        "name": host.name,
+        "address": str(host.address.ip),
+        "running": host.running,
+        "gpus": host.devices,
+    }
+
+
 def _status(lab: Lab, *, as_json: bool) -> int:
-    found = [
-        {
-            "name": host.name,
-            "address": str(host.address.ip),
-            "running": host.running,
-            "gpus": host.devices,
-        }
-        for host in lab.hosts()
-    ]
+    found = [_entry(host) for host in lab.hosts()]
     if as_json:
         sys.stdout.write(json_text({"schema": "rackwright.lab/v1", "hosts": found}))
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.options.arguments import BLUEPRINT, add_layers, in_folder
-from rackwright.errors import UsageError
+from rackwright.cli.options.output_files import OutputFile, add_output
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted, json_text, visible
 
@@ -41,9 +41,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             action.add_argument("text", help="what was done")
         if name == "packet":
             action.add_argument("serial", help="serial number of the part")
-            action.add_argument(
-                "--output", type=Path, required=True, help="archive to write, a .tar.gz"
-            )
+            kind = OutputFile({"tar.gz": (".tar.gz", ".tgz")})
+            add_output(action, kind, "archive to write, a .tar.gz", required=True)
             action.add_argument(
                 "--attach", type=Path, action="append", default=[], metavar="FILE",
                 help="a text to attach: nvidia-bug-report.log.gz, the SEL of the controller; repeatable",
@@ -204,7 +203,5 @@ def _packet(ledger: Ledger, arguments: argparse.Namespace, now: float) -> dict[s
     """
     from rackwright.nodelife.return_packet import write_packet
 
-    if not arguments.output.name.endswith((".tar.gz", ".tgz")):
-        raise UsageError("--output names a .tar.gz", hint="for example packet.tar.gz")
-    found = write_packet(ledger, arguments.serial, arguments.output, arguments.attach, now)
+    found = write_packet(ledger, arguments.serial, arguments.output.path, arguments.attach, now)
     return {name: value for name, value in found.items() if name != "schema"}

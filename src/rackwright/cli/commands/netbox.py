@@ -7,9 +7,11 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_blueprint, add_json
+from rackwright.cli.options.output_files import OutputFile, add_output
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted
@@ -27,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``netbox``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     pull = actions.add_parser("pull", help="write existing devices to a file for 'init --from'")
-    pull.add_argument("--output", type=Path, required=True, metavar="FILE", help="file to write")
+    add_output(pull, OutputFile({"json": (".json",)}), "file to write", required=True)
     push = actions.add_parser(
         "push", help="create and change what the plan contains; remove nothing"
     )
@@ -40,6 +42,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     for action in (pull, push):
         action.add_argument("--url", required=True, help="address of NetBox, before '/api/'")
         action.add_argument("--site", help="this site alone")
+        add_json(action)
         action.add_argument(
             "--token-file",
             type=Path,
@@ -85,9 +88,11 @@ def _pull(netbox: NetBox, arguments: argparse.Namespace) -> int:
     from rackwright.netbox.snapshot import LISTS, pull, written
 
     snapshot = pull(netbox, arguments.site)
-    write_file(arguments.output, written(snapshot))
+    path = arguments.output.path
+    write_file(path, written(snapshot))
     counts = ", ".join(f"{len(snapshot[name]):,} {name.replace('_', ' ')}" for name in LISTS)
-    print(f"{arguments.output}: {counts}")
+    document = {"file": str(path), **{name: len(snapshot[name]) for name in LISTS}}
+    answer(arguments, "netbox-pull", document, f"{path}: {counts}\n")
     return ExitCode.CLEAN
 
 
@@ -106,22 +111,33 @@ def _push(netbox: NetBox, arguments: argparse.Namespace) -> int:
     if not sites:
         named = "" if arguments.site is None else f" '{arguments.site}'"
         raise UsageError(f"there is no bare-metal site{named} to write to NetBox")
+    entries: list[dict[str, Any]] = []
     conflicts = 0
     for site in sites:
         wanted = list(wanted_of(plan, site, catalogue))
         changes, known = compare(netbox, site.name, wanted, mapped.products)
         conflicts += len(changes.conflicts)
-        _show(changes, whole=arguments.all)
-        count = len(changes.changes)
-        print(
-            f"{site.name}: {counted(count, 'change')}, {counted(changes.unchanged, 'object')} are as planned"
+        entries.append(
+            {
+                "site": site.name,
+                "changes": [str(change) for change in changes.changes],
+                "unchanged": changes.unchanged,
+                "conflicts": list(changes.conflicts),
+            }
         )
+        if not arguments.json:
+            _show(changes, whole=arguments.all)
+            count = len(changes.changes)
+            print(
+                f"{site.name}: {counted(count, 'change')}, {counted(changes.unchanged, 'object')} are as planned"
+            )
         if arguments.dry_run:
             continue
         done: Counter[str] = Counter()
         for word, number in push(changes, known):
             done[word] += number
             sys.stderr.write(f"{word}: {done[word]:,}\n")
+    answer(arguments, "netbox-push", {"dry_run": arguments.dry_run, "sites": entries}, "")
     return ExitCode.VIOLATION if conflicts else ExitCode.CLEAN
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rackwright.cli.options.answers import answer, answer_files
 from rackwright.cli.options.arguments import add_json, add_packs
 from rackwright.cli.options.packs import add_isolated, packs_here
 from rackwright.cli.options.telling import tell
@@ -50,6 +51,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     _add_pack_and_only(documenting)
     digest = actions.add_parser("digest", help="print the digest that pins a shared pack")
     digest.add_argument("pack", type=Path, help="folder of the pack")
+    add_json(new, "the files")
+    add_json(documenting)
+    add_json(digest, "the digest")
 
 
 def _add_pack_and_only(parser: argparse.ArgumentParser) -> None:
@@ -177,18 +181,23 @@ def _document(arguments: argparse.Namespace) -> int:
 
     folder, policies = _pack_to_work_on(arguments)
     code = ExitCode.CLEAN
+    written: list[str] = []
+    failed: list[dict[str, str]] = []
     for policy in policies:
         path = documentation(policy)
         before = path.read_text(encoding="utf-8")
         try:
             text = with_example(policy, before, folder)
         except UsageError as error:
-            sys.stdout.write(f"FAILED {error}\n")
+            failed.append({"policy": policy.id, "problem": str(error)})
             code = ExitCode.VIOLATION
             continue
         if text != before:
             path.write_text(text, encoding="utf-8")
-            sys.stdout.write(f"{path}\n")
+            written.append(str(path))
+    lines = [*(f"FAILED {one['problem']}" for one in failed), *written]
+    document = {"written": written, "failed": failed}
+    answer(arguments, "policy-documents", document, "".join(f"{line}\n" for line in lines))
     return code
 
 
@@ -217,8 +226,8 @@ def _pack_to_work_on(arguments: argparse.Namespace) -> tuple[Path, Sequence[type
 def _new(arguments: argparse.Namespace) -> int:
     from rackwright.policy.authoring.scaffold import new_policy
 
-    for path in new_policy(arguments.pack, arguments.place, arguments.title):
-        sys.stdout.write(f"wrote {path}\n")
+    written = new_policy(arguments.pack, arguments.place, arguments.title)
+    answer_files(arguments, written, verb="wrote ")
     policy_id = arguments.place.rpartition("/")[2]
     tell(f"next: rackwright policy test {arguments.pack} --only {policy_id}\n")
     return ExitCode.CLEAN
@@ -227,7 +236,8 @@ def _new(arguments: argparse.Namespace) -> int:
 def _digest(arguments: argparse.Namespace) -> int:
     from rackwright.team.digest import folder_digest
 
-    sys.stdout.write(f"{folder_digest(arguments.pack)}\n")
+    digest = folder_digest(arguments.pack)
+    answer(arguments, "digest", {"pack": str(arguments.pack), "digest": digest}, f"{digest}\n")
     return ExitCode.CLEAN
 
 

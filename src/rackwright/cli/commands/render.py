@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from rackwright.cli.options.arguments import add_blueprint, add_json
+from rackwright.cli.options.output_files import add_output_folder
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
 
@@ -14,9 +14,7 @@ from rackwright.harmless import json_text
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``render``."""
     add_blueprint(parser)
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="folder for the files"
-    )
+    add_output_folder(parser, "folder for the files", required=True)
     parser.add_argument("--diff", action="store_true", help="show what changes, line by line")
     add_json(parser, "the files and what changes")
     parser.add_argument("--check", action="store_true", help="write nothing")

@@ -9,6 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rackwright.cli.options.answers import answer_files
+from rackwright.cli.options.arguments import add_json
+from rackwright.cli.options.output_files import add_output_folder
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -19,7 +22,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     export = actions.add_parser("export", help="write the schemas")
     export.add_argument("--kind", default="blueprint", help="document to write to stdout")
-    export.add_argument("--output", type=Path, help="folder to write the schemas of all kinds to")
+    add_output_folder(export, "folder to write the schemas of all kinds to")
+    add_json(export, "the schema, as without this option, or with --output the files,")
     export.add_argument(
         "--url",
         help="with --output: https address at which the folder is served; also write catalog.json, which "
@@ -49,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(_dump(documents[arguments.kind]()))
         return ExitCode.CLEAN
     output.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
     for name, make in documents.items():
-        path = output / f"{name}.schema.json"
-        path.write_text(_dump(make()), encoding="utf-8")
-        sys.stdout.write(f"{path}\n")
+        written.append(output / f"{name}.schema.json")
+        written[-1].write_text(_dump(make()), encoding="utf-8")
     if arguments.url is not None:
-        path = output / "catalog.json"
-        path.write_text(_dump(_catalog(arguments.url.rstrip("/"))), encoding="utf-8")
-        sys.stdout.write(f"{path}\n")
+        written.append(output / "catalog.json")
+        written[-1].write_text(_dump(_catalog(arguments.url.rstrip("/"))), encoding="utf-8")
+    answer_files(arguments, written)
     return ExitCode.CLEAN
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.options.arguments import add_blueprint
+from rackwright.cli.options.output_files import OutputFile, add_output
 from rackwright.cli.options.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -30,12 +31,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_isolated(parser)
     parser.add_argument("--site", help="only this site")
-    parser.add_argument(
-        "--output",
-        type=Path,
+    add_output(
+        parser,
+        OutputFile({"csv": (), "xlsx": (".xlsx",)}),
+        "folder for the sheets as CSV, or a file that ends in .xlsx for one workbook",
         required=True,
-        metavar="DIR",
-        help="folder for the sheets, or a file that ends in .xlsx for one workbook",
     )
     parser.add_argument(
         "--json", action="store_true", help="print the files and their rows as JSON"
@@ -62,12 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not any(arguments.site in {None, one.name} for one in plan.onprem):
         named = "" if arguments.site is None else f" '{arguments.site}'"
         raise UsageError(f"there is no bare-metal site{named} to write sheets of")
-    if arguments.output.suffix == ".xlsx":
-        counts = _write_workbook(arguments.output, loaded, arguments.site)
+    output = arguments.output
+    if output.form == "xlsx":
+        counts = _write_workbook(output.path, loaded, arguments.site)
     else:
         counts = {}
         for sheet in sheets(plan, arguments.site):
-            path = arguments.output / sheet.name
+            path = output.path / sheet.name
             counts[str(path)] = _write(path, sheet)
     if arguments.json:
         sys.stdout.write(json_text({"schema": "rackwright.sheets/v1", "rows": counts}))

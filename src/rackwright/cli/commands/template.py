@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.options.answers import answer_files
+from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.telling import tell
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
@@ -27,6 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="BLUEPRINT",
         help="blueprint to create it from (default: one of a small room)",
     )
+    add_json(new, "the files")
     new.set_defaults(run=_new)
     test = actions.add_parser(
         "test", help="make a cluster from each case in template-test.yaml, check and render it"
@@ -44,8 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _new(arguments: argparse.Namespace) -> int:
     from rackwright.render.new_template import write_template
 
-    for path in write_template(arguments.folder, arguments.blueprint):
-        print(path)
+    answer_files(arguments, write_template(arguments.folder, arguments.blueprint))
     folder = str(arguments.folder)
     tell(
         f"next: rackwright template test {visible(folder if '/' in folder else f'./{folder}')}\n"

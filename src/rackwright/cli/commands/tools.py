@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -30,6 +32,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="the vendor's archive of the Pulumi CLI, a file or an https address, with its digest; "
         "without it, the CLI is built with Go where there is none",
     )
+    add_json(install, "the tools")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,12 +49,20 @@ def run(arguments: argparse.Namespace) -> int:
     archive = parse_archive(arguments.archive) if arguments.archive else None
     if archive is not None and "pulumi" not in wanted:
         raise UsageError("--archive is for 'pulumi', which is not to be installed")
+    tools: list[dict[str, str]] = []
+    lines: list[str] = []
     for name in dict.fromkeys(wanted):
         if name == "aws-provider":
-            print(f"aws-provider: {install_aws_provider(progress=_say)}")
+            path = str(install_aws_provider(progress=_say))
+            tools.append({"name": name, "path": path})
+            lines.append(f"aws-provider: {path}\n")
         else:
             tool = install_pulumi(progress=_say, archive=archive)
-            print(f"pulumi {tool.version} ({tool.origin}): {tool.path}")
+            path = str(tool.path)
+            found = {"version": str(tool.version), "origin": str(tool.origin), "path": path}
+            tools.append({"name": name, **found})
+            lines.append(f"pulumi {tool.version} ({tool.origin}): {tool.path}\n")
+    answer(arguments, "tools", {"tools": tools}, "".join(lines))
     return ExitCode.CLEAN
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rackwright.cli.options.arguments import add_aws_site, add_blueprint
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import add_aws_site, add_blueprint, add_json
 from rackwright.exit_codes import ExitCode
 
 
@@ -14,6 +15,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     add_aws_site(parser)
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,15 +29,21 @@ def run(arguments: argparse.Namespace) -> int:
     site = choose_site(arguments, loaded)
     target = open_target(arguments.target)
     found = find_held(site, target)
+    # People read who holds a lock before they confirm; a program reads one document at the end.
+    listing = sys.stderr if arguments.json else sys.stdout
     for held in found:
-        sys.stdout.write(f"{held.kind}/{site.stack}: held by {held}\n")
-    if not found:
-        sys.stdout.write(f"{site.stack}: no stack is locked\n")
-        return ExitCode.CLEAN
-    sys.stdout.flush()
-    if not arguments.yes:
+        listing.write(f"{held.kind}/{site.stack}: held by {held}\n")
+    listing.flush()
+    if found and not arguments.yes:
         confirm("unlock", site, arguments.target)
     for held in found:
         lift(site, target, held)
-        sys.stdout.write(f"{held.kind}/{site.stack}: lifted\n")
+    stacks = [(f"{held.kind}/{site.stack}", str(held)) for held in found]
+    answer(
+        arguments,
+        "unlock",
+        {"lifted": [{"stack": stack, "held_by": holder} for stack, holder in stacks]},
+        "".join(f"{stack}: lifted\n" for stack, _ in stacks)
+        or f"{site.stack}: no stack is locked\n",
+    )
     return ExitCode.CLEAN

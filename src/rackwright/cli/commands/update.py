@@ -42,7 +42,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="store_true",
         help="list the clusters in the folder and which are behind their template",
     )
-    parser.add_argument("--json", action="store_true", help="with --list: as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the changes, or with --list the clusters, as JSON",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,8 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: an option has no effect, the folder holds no cluster of a template, or a file that
             the update would change is not committed.
     """
-    if arguments.json and not arguments.list:
-        raise UsageError("--json has an effect with --list alone")
     if arguments.list:
         return _list(arguments.folder, as_json=arguments.json)
     from rackwright.render.editors import write_schema
@@ -74,9 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stderr.write(
         f"template {visible(str(source))}: {kept.record.label} -> {update.kept.record.label}\n"
     )
-    _show(folder, update)
+    if arguments.json:
+        _show_json(folder, update, dry_run=arguments.dry_run)
+    else:
+        _show(folder, update)
     if arguments.dry_run:
-        for change in update.changes:
+        for change in update.changes if not arguments.json else ():
             sys.stdout.write(_difference(change))
         return int(ExitCode.CONFLICT if update.conflicts else ExitCode.CLEAN)
     refuse_uncommitted(folder, update)
@@ -92,6 +97,19 @@ def run(arguments: argparse.Namespace) -> int:
         )
     tell(f"next: rackwright check {blueprint}\n      commit what changed\n")
     return int(ExitCode.CONFLICT if update.conflicts else ExitCode.CLEAN)
+
+
+def _show_json(folder: Path, update: Update, *, dry_run: bool) -> None:
+    files = [
+        {
+            "file": str(folder / change.name),
+            "step": change.step.value,
+            "conflicts": list(change.conflicts),
+        }
+        for change in update.changes
+    ]
+    document = {"version": update.kept.record.label, "dry_run": dry_run, "files": files}
+    sys.stdout.write(json_text({"schema": "rackwright.update/v1", **document}))
 
 
 def _show(folder: Path, update: Update) -> None:

@@ -15,9 +15,10 @@ from rackwright.cli.options.hosts import (
     controllers,
     host_session,
 )
+from rackwright.cli.options.output_files import OutputFile, add_outputs
 from rackwright.cli.options.outputs import write_file
 from rackwright.cli.options.telling import say
-from rackwright.errors import RackwrightError, UsageError
+from rackwright.errors import RackwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from rackwright.accept.compare import Acceptance, HostAcceptance
     from rackwright.accept.run import Answers
     from rackwright.plan.model import Plan
+
+
+FILES = OutputFile({"text": (".txt",), "json": (".json",), "junit": (".xml",)})
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -53,13 +57,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="also query the fabric managers in the file (UFM, NMX) for their state",
     )
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
-    parser.add_argument(
-        "--output",
-        metavar="junit=FILE",
-        action="append",
-        default=[],
-        help="write the result as JUnit XML as well; repeatable",
-    )
+    add_outputs(parser, FILES, "write the result to a file as well")
     parser.add_argument(
         "--drain", action="store_true", help="drain the nodes that fail in Slurm, with the reason"
     )
@@ -77,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.run import collect, drain
     from rackwright.plan.load import load_plan
 
-    outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     plan = loaded.cluster_at(arguments.site).plan
@@ -106,10 +103,14 @@ def run(arguments: argparse.Namespace) -> int:
             _report_before_drain(acceptance)
             drain(replace(session.hosts, say=say), controller, drained)
     left_out = NOT_IN_A_LAB if arguments.lab is not None else frozenset()
-    for path in outputs:
-        write_file(path, render_junit(acceptance))
-    render = render_json if arguments.json else render_text
-    sys.stdout.write(render(acceptance, left_out, drained))
+    texts = {
+        "text": lambda: render_text(acceptance, left_out, drained),
+        "json": lambda: render_json(acceptance, left_out, drained),
+        "junit": lambda: render_junit(acceptance),
+    }
+    for output in arguments.output:
+        write_file(output.path, texts[output.form]())
+    sys.stdout.write(texts["json" if arguments.json else "text"]())
     return int(acceptance.exit_code)
 
 
@@ -142,10 +143,3 @@ def _report_before_drain(acceptance: Acceptance) -> None:
     for host in acceptance.hosts:
         for item in host.failures:
             sys.stderr.write(f"  {host.name}: {item.reason}\n")
-
-
-def _junit_path(text: str) -> Path:
-    form, equals, file = text.partition("=")
-    if form != "junit" or not equals or not file:
-        raise UsageError(f"'{text}' is not junit=FILE", hint="the format is junit")
-    return Path(file)

@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.arguments import BLUEPRINT, add_layers, add_packs, in_folder
+from rackwright.cli.options.answers import answer
+from rackwright.cli.options.arguments import BLUEPRINT, add_json, add_layers, add_packs, in_folder
 from rackwright.cli.options.exceptions import add_judging, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -67,6 +68,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     adding.add_argument(
         "--expires", required=True, metavar="YYYY-MM-DD", help="last day on which it applies"
     )
+    add_json(adding, "the waiver")
     adding.add_argument("--id", help="id of the waiver (default: the next one of the year)")
 
     pruning = _action(actions, "prune", "remove the waivers that have expired")
@@ -74,6 +76,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_today(pruning)
     pruning.add_argument("--unused", action="store_true", help="also remove unused waivers")
     pruning.add_argument("--dry-run", action="store_true", help="only list them")
+    add_json(pruning, "the removed waivers")
 
 
 def _action(
@@ -193,7 +196,12 @@ def _add(arguments: argparse.Namespace) -> int:
     if waiver.limit is None and waiver.up_to is not None:
         waiver = waiver.model_copy(update={"limit": limit_for(waiver, results)})
     _write(path, appended(_text(path), waiver))
-    sys.stdout.write(f"{waiver.id} added to '{path}'\n")
+    answer(
+        arguments,
+        "waiver-change",
+        {"file": str(path), "added": waiver.model_dump(mode="json")},
+        f"{waiver.id} added to '{path}'\n",
+    )
     _say_whether_idle(waiver, results)
     return ExitCode.CLEAN
 
@@ -272,14 +280,16 @@ def _prune(arguments: argparse.Namespace) -> int:
         hygiene = _judge(arguments).hygiene
         notices = hygiene.notices if hygiene else ()
         gone += [notice.id for notice in notices if notice.kind is NoticeKind.UNUSED]
-    if not gone:
-        sys.stdout.write("nothing to remove\n")
-        return ExitCode.CLEAN
     text = _text(path)
-    if text is not None and not arguments.dry_run:
+    if gone and text is not None and not arguments.dry_run:
         _write(path, without(text, gone))
     done = "would be removed" if arguments.dry_run else "removed"
-    sys.stdout.write(f"{done} from '{path}': {', '.join(gone)}\n")
+    answer(
+        arguments,
+        "waiver-change",
+        {"file": str(path), "removed": gone, "dry_run": arguments.dry_run},
+        f"{done} from '{path}': {', '.join(gone)}\n" if gone else "nothing to remove\n",
+    )
     return ExitCode.CLEAN
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "init": (
-        "init demo --template hybrid-h100",
+        "init demo --template hybrid-h100 --example",
         "init --list",
         "init hall --template git+https://git.example.com/templates.git@v1#hall --set name=atlas",
         "init hall --template ../templates/hall --answers answers.yaml",
@@ -51,8 +51,8 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "bom": (
         "bom site/blueprint.yaml",
-        "bom site/blueprint.yaml --format csv --output bom.csv",
-        "bom site/blueprint.yaml --json --output before.json",
+        "bom site/blueprint.yaml --output bom.csv",
+        "bom site/blueprint.yaml --output before.json",
         "bom site/blueprint.yaml --than before.json",
     ),
     "cost": (

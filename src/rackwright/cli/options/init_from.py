@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.options.answers import answer_files
 from rackwright.cli.options.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -112,9 +113,10 @@ def run_from(arguments: argparse.Namespace) -> int:
         leave_out_unknown=arguments.leave_out_unknown,
     )
     made = make_blueprint(found, products, only=arguments.site)
-    _write(made, blueprint, todo, arguments.sources)
+    written = _write(made, blueprint, todo, arguments.sources)
     if config is not None:
-        _list_catalogue(config, blueprint.parent)
+        written += _list_catalogue(config, blueprint.parent)
+    answer_files(arguments, written)
     return ExitCode.CLEAN
 
 
@@ -129,8 +131,8 @@ def _config(blueprint: Path) -> Path | None:
     return None if find_config(blueprint) is not None else here
 
 
-def _list_catalogue(config: Path, folder: Path) -> None:
-    """Write a configuration beside the blueprint that lists the catalogue of another one.
+def _list_catalogue(config: Path, folder: Path) -> list[Path]:
+    """Write a configuration beside the blueprint that lists the catalogue of another one; its path.
 
     Raises:
         UsageError: it cannot be written.
@@ -144,12 +146,12 @@ def _list_catalogue(config: Path, folder: Path) -> None:
 
     found = listed_folders(config, "catalogue")
     if not found:
-        return
+        return []
     pins = [{"path": os.path.relpath(path, folder)} for path in found]
     path = folder / config.name
     write_file(path, yaml.safe_dump({"catalogue": pins}, sort_keys=False))
-    print(path)
     tell(f"'{path}' lists the catalogue of '{config}', which 'check' would not find from there\n")
+    return [path]
 
 
 def _said(pairs: list[str]) -> dict[str, str]:
@@ -167,8 +169,8 @@ def _said(pairs: list[str]) -> dict[str, str]:
     return said
 
 
-def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) -> None:
-    """Write both files, and say what is in neither.
+def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) -> list[Path]:
+    """Write both files, say what is in neither, and return their paths.
 
     Raises:
         UsageError: one cannot be written.
@@ -210,8 +212,6 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
-    for path in texts:
-        print(path)
     for notice in made.notices[:MOST_SHOWN]:
         sys.stderr.write(f"notice: {notice}\n")
     if len(made.notices) > MOST_SHOWN:
@@ -222,3 +222,4 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
         tell(f"next: fill in the {fields} fields of {visible(str(todo))}\n      {check}\n")
     else:
         tell(f"next: rackwright check {shlex.quote(str(blueprint))}\n")
+    return list(texts)

@@ -7,10 +7,11 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.options.output_files import Output, OutputFile
 from rackwright.errors import Location, RackwrightError, UsageError
 from rackwright.files import draft
 from rackwright.harmless import ANNOTATIONS, COLOURS, harmless
@@ -36,36 +37,41 @@ _LONGEST_DELTA = 1_000_000
 _LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A form and the file that it goes to; no file is stdout, after the report itself."""
+REPORTS = OutputFile(
+    {
+        **dict.fromkeys(FORMATS, ()),
+        "text": (".txt",),
+        "json": (".json",),
+        "sarif": (".sarif",),
+        "junit": (".xml",),
+        "md": (".md",),
+        "patch": (".patch", ".diff"),
+        "html": (".html", ".htm"),
+        PDF: (".pdf",),
+    },
+    stdout=True,
+)
+"""Files that a report can be written to."""
 
-    form: str
-    path: Path | None
 
-
-def parse_output(text: str, form: str = "text") -> Output:
-    """Return the value of an ``--output``; ``form`` is what stdout carries.
+def check_outputs(outputs: Sequence[Output], form: str) -> None:
+    """Raise if an output cannot be written beside stdout, which carries ``form``.
 
     Raises:
-        UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
+        UsageError: it is a page on stdout, or stdout would no longer be readable as ``form``.
         ExternalToolError: it is a PDF, and there is no browser that prints.
     """
-    name, equals, file = text.partition("=")
-    forms = (*FORMATS, *sorted(PAGES))
-    if not equals or name not in forms or not file:
-        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(forms)}")
-    if name in PAGES and file == "-":
-        raise UsageError("the page is a file of its own", hint=f"write '{name}=FILE'")
-    if name == PDF:
-        from rackwright.page.pdf import find_browser
+    for output in outputs:
+        if output.form in PAGES and output.path is None:
+            hint = f"write '{output.form}=FILE'"
+            raise UsageError("the page is a file of its own", hint=hint)
+        if output.form == PDF:
+            from rackwright.page.pdf import find_browser
 
-        find_browser()  # or the verdict of a large site would be lost
-    if file != "-":
-        return Output(name, Path(file))
-    if form != "text":
-        raise UsageError(f"'{text}' would mix with the {form} on stdout", hint="name a file")
-    return Output(name, None)
+            find_browser()  # or the verdict of a large site would be lost
+        if output.path is None and form != "text":
+            words = f"'{output.form}=-' would mix with the {form} on stdout"
+            raise UsageError(words, hint="name a file")
 
 
 def refuse_replaced_inputs(arguments: argparse.Namespace, *, layers: bool) -> None:
@@ -82,8 +88,9 @@ def refuse_replaced_inputs(arguments: argparse.Namespace, *, layers: bool) -> No
     blueprint = getattr(arguments, "blueprint", None)
     if not given or not isinstance(blueprint, Path):
         return
-    texts = given if isinstance(given, list) else [given]
-    files = [one if isinstance(one, Path) else Path(str(one).partition("=")[2]) for one in texts]
+    outputs = given if isinstance(given, list) else [given]
+    paths = [one.path if isinstance(one, Output) else one for one in outputs]
+    files = [path for path in paths if path is not None]
     inputs: list[Path] = [blueprint]
     if layers and any(file.is_file() for file in files):
         from rackwright.reading.loader import layers_of

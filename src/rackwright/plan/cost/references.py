@@ -6,18 +6,23 @@ A mistyped site would silently keep the common rates, and a mistyped product the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import get_args
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
-from rackwright.model.connections import Cable, Connector
+from rackwright.model.connections import Connector
+from rackwright.model.cooling import PlantKind
 from rackwright.model.instances import Instance
+from rackwright.model.power import SourceKind
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.records.products import NO_PRODUCTS
 from rackwright.reading.suggest import did_you_mean
 
-_NOT_BOUGHT = (Instance, Cable, Connector)
-"""Kinds of products whose purchase no cost contains."""
+_NOT_BOUGHT = (Instance, Connector)
+"""Kinds of products that no bill of materials contains."""
+_KINDS = tuple(kind for kind in (*get_args(SourceKind), *get_args(PlantKind)) if kind != "utility")
+"""Articles of the bill of materials that may have no product."""
 
 
 def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProblem]:
@@ -29,9 +34,11 @@ def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanP
     bought = [
         name for kind in catalogue.files if kind not in _NOT_BOUGHT for name in catalogue.ids(kind)
     ]
+    articles = [*bought, *NO_PRODUCTS, *_KINDS]
     return [
         *_unknown("sites", costs.sites, owned, "bare-metal site"),
-        *_unknown("capex", costs.capex, [*bought, *NO_PRODUCTS], "hardware product"),
+        *_unknown("capex", costs.capex, articles, "hardware product"),
+        *_unknown("lead_times", costs.lead_times, articles, "hardware product"),
         *_unknown("instances", costs.instances, catalogue.ids(Instance), "instance type"),
         *_unknown("reserved", costs.reserved, catalogue.ids(Instance), "instance type"),
     ]

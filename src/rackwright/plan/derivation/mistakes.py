@@ -44,9 +44,47 @@ def without_followers(
     rest = retry(_corrected(tree, misspelt)) if misspelt else error
     # Nothing is derived from the items of a list that is none.
     others = as_written(tree, rest).errors if rest and not no_list else ()
-    known = {mistake.location for mistake in others}
+    told = [*(key.error for key in misspelt), *others]
+    known = {mistake.location for mistake in told}
+    # The sources that follow from an element tell the same key, at its value.
+    lines = {(_line(mistake), mistake.summary.rpartition(": ")[2]) for mistake in told}
     more = [mistake for mistake in wrong if mistake.location not in known]
-    return SpecErrors([*(key.error for key in misspelt), *more, *others])
+    more += [
+        mistake
+        for mistake in _keys_of_elements(tree)
+        if (_line(mistake), mistake.summary.rpartition(": ")[2]) not in lines
+    ]
+    return SpecErrors([*told, *more])
+
+
+def _line(mistake: SpecError) -> tuple[str, int]:
+    place = mistake.location
+    return ("", 0) if place is None else (place.file, place.line)
+
+
+def _keys_of_elements(tree: Tree) -> list[SpecError]:
+    """Return the unknown keys of the elements of ``feed_path``, which are those of sources.
+
+    Nothing is derived from an element whose kind is wrong, and so no source would tell them.
+    """
+    root = Draft(tree).tree.root
+    for number, site in enumerate(_items(root, "sites")):
+        power = site.value.get("power") if isinstance(site.value, dict) else None
+        if power and isinstance(power.item.value, dict) and "feed_path" in power.item.value:
+            root = _renamed(root, ("sites", number, "power", "sources"), None)
+            root = _renamed(root, ("sites", number, "power", "feed_path"), "sources")
+    moved = Tree(root, to_data(root), tree.files)
+    found = []
+    for key in unknown_keys(moved, Blueprint, _short_keys):
+        if len(key.path) == 6 and key.path[2:4] == ("power", "sources"):
+            text = key.error.summary.replace(".sources.", ".feed_path.", 1)
+            found.append(SpecError(text, hint=key.error.hint, location=key.error.location))
+    return found
+
+
+def _items(root: Item, key: str) -> Sequence[Item]:
+    entry = root.value.get(key) if isinstance(root.value, dict) else None
+    return entry.item.value if entry and isinstance(entry.item.value, list) else ()
 
 
 def as_written(tree: Tree, error: SpecErrors) -> SpecErrors:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.plan.base import Path
-from rackwright.reading.sheet_reader import NAMING
+from rackwright.reading.sheet_reader import entry_name
 from rackwright.reading.tree import Item, Tree
 
 if TYPE_CHECKING:
@@ -76,9 +76,12 @@ class WrittenNames:
                 for key, entry in item.value.items():
                     walk(entry.item, (*names, str(key)))
             elif isinstance(item.value, list):
+                named = [
+                    {key: e.item.value for key, e in _entries(child).items()}
+                    for child in item.value
+                ]
                 for index, child in enumerate(item.value):
-                    named = {key: e.item.value for key, e in _entries(child).items()}
-                    walk(child, (*names, _step(named, index)))
+                    walk(child, (*names, entry_name(named, index)))
 
         walk(self._written.root, ())
         return found
@@ -101,8 +104,8 @@ def steps(value: Any, path: Path) -> list[str]:
     """Return the names of the steps of a path into a document or a model."""
     names: list[str] = []
     for part in path:
-        value = _child(value, part)
         names.append(_step(value, part))
+        value = _child(value, part)
     return names
 
 
@@ -111,11 +114,17 @@ def _entries(item: Item) -> Mapping[str, Any]:
 
 
 def _step(value: Any, part: str | int) -> str:
-    if isinstance(part, int) and isinstance(value, (Mapping, Model)):
-        for key in NAMING:
-            if isinstance(name := _child(value, key), str):
-                return name
-    return str(part)
+    """Return the name of a step from ``value`` to its child ``part``."""
+    if not isinstance(part, int) or not isinstance(value, (list, tuple)) or part >= len(value):
+        return str(part)
+    entries = [_fields(one) for one in value]
+    return entry_name(entries, part)
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Model):
+        return value.__dict__
+    return value if isinstance(value, Mapping) else {}
 
 
 def _child(value: Any, part: str | int) -> Any:

@@ -172,6 +172,15 @@ def test_misspelt_key_hides_no_other_mistake() -> None:
     assert "altitude: '30' has no unit" in others
 
 
+@pytest.mark.parametrize("slip", ["kind: rppp, modulse: 1", "modulse: 1, kind: rppp"])
+def test_unknown_key_beside_a_wrong_kind_is_told(slip: str) -> None:
+    """Only the kind was told, and the key at the next try."""
+    said = refusal(a_short_site(power=POWER.replace("kind: rpp", slip, 1)))
+    assert "unknown key 'modulse'\n  hint: did you mean 'modules'?" in said
+    assert "'rppp' is not one of" in said
+    assert said.count("modulse") == 1
+
+
 def test_key_that_nothing_is_like_lists_the_words_of_both_forms() -> None:
     found = refusal(a_short_site(more="zzzz: 1"))
     assert "unknown key 'zzzz'" in found
