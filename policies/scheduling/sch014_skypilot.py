@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.api import Finding, Missing, Plan, Policy, Severity, Subject, rule
-from rackwright.plan.federation.skypilot import HOMES, homes_by_group, untyped
+from rackwright.plan.skypilot import HOMES, homes_by_group, untyped
 
 
 @rule(

@@ -11,7 +11,6 @@ from rackwright.model.field_kinds import KEY, PART, POLICIES_ONLY, Setting
 from rackwright.model.names import Name
 from rackwright.model.units import Percent, Seconds
 
-
 NODES_PER_HOUR, REPAIRS_PER_WEEK = 10, 2
 """Nodes that are taken out of service within an hour, and repairs of one node within a week, if omitted. Judgement."""
 

@@ -31,7 +31,8 @@ def render_federation(plan: Plan) -> Mapping[str, str]:
         files |= {f"slurm/{member.cluster}/{name}": text for name, text in made.items()}
     files[FLOWS] = f"{HEADER} '{plan.name}'; change it there.\n{_flows(plan)}"
     active = (member.cluster for member in plan.members if member.spec.state == "active")
-    return files | render_skypilot(plan.name, (member.plan for member in plan.members), active)
+    sky = render_skypilot(plan.name, (member.plan for member in plan.members), active)
+    return {**files, **sky}
 
 
 def known_files(folder: Path) -> Iterator[Path]:

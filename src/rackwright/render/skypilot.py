@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 import yaml
 
-from rackwright.plan.federation.skypilot import login_host
 from rackwright.plan.model import Plan
+from rackwright.plan.skypilot import login_host
 from rackwright.plan.slurm.nodes import PartitionSets
 from rackwright.render.slurm import HEADER
 
