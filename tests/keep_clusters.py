@@ -14,6 +14,7 @@ import simhall_hall
 import slurm_releases
 from e2e.test_containers import CLUSTER as CONTAINERS
 from e2e.test_data_volume import CLUSTER as HEADS
+from e2e.test_debian_13 import CLUSTER as DEBIAN_13
 from e2e.test_directory import CLUSTER as DIRECTORY
 from instances import make_disks
 from lab_snapshots import PAIR, SLURM, TRIO
@@ -23,7 +24,7 @@ from small_cluster import CLUSTER as SMALL
 from suites import ROOT
 
 SNAPSHOTS = (
-    SLURM, TRIO, PAIR, SMALL, CONTAINERS, DIRECTORY, HEADS,
+    SLURM, TRIO, PAIR, SMALL, CONTAINERS, DIRECTORY, DEBIAN_13, HEADS,
 )  # fmt: skip
 
 

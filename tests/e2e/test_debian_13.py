@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import lab_snapshots
 import newer_slurm
-from lab_snapshots import NO_LOGIN
+from lab_snapshots import NO_LOGIN, Configured, configured_machines, digests, keep
 from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.errors import ExternalToolError
 from rackwright.plan.slurm.releases import name_of, release_of
+from rackwright_lab.base import cache_folder, make_base, recipe_key
 from rackwright_lab.lab import HostSpec
+from rackwright_lab.repository import make_repository
 from rackwright_lab.system import wait_for
 
 pytestmark = LAB_MARKS
+SUITE = "trixie"
 HOSTS = (HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"))
 CHANGES = {
     'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 2, racks: "c[01-02]", per_rack: 1',
@@ -32,12 +38,45 @@ WORDS = "journalctl --unit slurmd --since -2min"
 JOB = "cd /tmp; sbatch --parsable --gres=gpu:h100:4 --output=/dev/null"
 
 
+@contextmanager
+def debian_13() -> Iterator[None]:
+    """Make labs of snapshots have hosts of Debian 13."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lab_snapshots, "some_machines", partial(some_machines, suite=SUITE))
+        yield
+
+
+class OnDebian13(Configured):
+    """A cluster that ``configure`` has made of bare hosts of Debian 13."""
+
+    def kept(self) -> Path:
+        """Return the folder of what the hosts start from, which the first caller makes."""
+        base = make_base(print, SUITE)
+        recipe = self.recipe(base, make_repository(base, print))
+        return keep(cache_folder(), self.name, recipe_key(recipe), self.make)
+
+    def settings(self, scratch: Path) -> object:
+        """Return what its blueprint gives, and this file, which says what is asserted of it."""
+        return [super().settings(scratch), digests([Path(__file__)])]
+
+    def make(self, folder: Path) -> None:
+        """Make it of bare hosts in ``folder``."""
+        with debian_13():
+            super().make(folder)
+
+    def configure(self, machines: Machines) -> None:
+        """Make it of bare hosts, on which a second run would change nothing."""
+        super().configure(machines)
+        assert "0 things would change" in machines.rackwright("configure", "--check")
+
+
+CLUSTER = OnDebian13(name="deb13", network="10.213.89.0/24", hosts=HOSTS, changes=CHANGES)
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("debian-13")
-    with some_machines(folder, "deb13", "10.213.33.0/24", HOSTS, suite="trixie") as machines:
-        machines.lab_blueprint(CHANGES)
-        machines.rackwright("configure")
+    with debian_13(), configured_machines(folder, "debn", "10.213.33.0/24", CLUSTER) as machines:
         yield machines
 
 
@@ -52,7 +91,6 @@ def state(cluster: Machines, job: str) -> str:
 
 
 def test_hosts_of_debian_13_become_a_cluster_whose_jobs_are_accounted(cluster: Machines) -> None:
-    assert "0 things would change" in cluster.rackwright("configure", "--check")
     versions = cluster.on("head-1", "slurmctld -V; slurmdbd -V; mariadbd --version")
     assert versions.count("24.11.") == 2, versions
     assert "11.8." in versions, versions
