@@ -35,6 +35,7 @@ READERS_OF_THE_BLUEPRINT = {
     "cli/commands/stack.py": "a saved plan is sealed with the products that it was made from",
     "diff/changes.py": "compares two documents, key by key",
     "diff/implied_changes.py": "says what the document had of a site that changes",
+    "page/growth.py": "plans a larger document with the products of the plan",
     "policy/base_approval/approved_plan.py": "puts claims and products of the base into a plan",
     "policy/check.py": "hands document and products to the packs in processes of their own",
     "policy/unknowns.py": "names the field of the document or the product that would say a number",

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_blueprint, add_json, add_packs
 from rackwright.cli.options.exceptions import add_files, add_today, choice_of
+from rackwright.cli.options.telling import answer
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted

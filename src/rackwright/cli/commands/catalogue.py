@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from rackwright.catalog.netbox_kinds import ImportKind
-from rackwright.cli.options.answers import answer, answer_files
 from rackwright.cli.options.arguments import add_json
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer, answer_files, tell
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted, json_text, visible

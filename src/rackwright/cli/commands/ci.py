@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rackwright.cli.options.answers import answer, answer_files
 from rackwright.cli.options.arguments import add_blueprint, add_json
+from rackwright.cli.options.telling import answer, answer_files
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_blueprint, add_json
-from rackwright.cli.options.telling import tell_progress
+from rackwright.cli.options.telling import answer, tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 

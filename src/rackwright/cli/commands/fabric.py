@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_blueprint, add_json
+from rackwright.cli.options.telling import answer
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible

@@ -7,7 +7,6 @@ import shlex
 import sys
 from pathlib import Path
 
-from rackwright.cli.options.answers import answer_files
 from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.init_from import add_from, run_from
 from rackwright.cli.options.interview import (
@@ -19,7 +18,7 @@ from rackwright.cli.options.interview import (
     question_sheet,
 )
 from rackwright.cli.options.outputs import write_file
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer_files, tell
 from rackwright.cli.options.todo import refuse_existing
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode

@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_json
-from rackwright.cli.options.telling import tell_progress
+from rackwright.cli.options.telling import answer, tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted, json_text

@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_blueprint, add_json
 from rackwright.cli.options.output_files import OutputFile, add_output
+from rackwright.cli.options.telling import answer
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import counted

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.answers import answer, answer_files
 from rackwright.cli.options.arguments import add_json, add_packs
 from rackwright.cli.options.packs import add_isolated, packs_here
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer, answer_files, tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rackwright.cli.options.answers import answer_files
 from rackwright.cli.options.arguments import add_json
 from rackwright.cli.options.output_files import add_output_folder
+from rackwright.cli.options.telling import answer_files
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.answers import answer_files
 from rackwright.cli.options.arguments import add_json
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer_files, tell
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
 

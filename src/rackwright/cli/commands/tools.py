@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_json
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer, tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 

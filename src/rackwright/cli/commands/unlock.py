@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import add_aws_site, add_blueprint, add_json
+from rackwright.cli.options.telling import answer
 from rackwright.exit_codes import ExitCode
 
 

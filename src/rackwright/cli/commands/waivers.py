@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.answers import answer
 from rackwright.cli.options.arguments import BLUEPRINT, add_json, add_layers, add_packs, in_folder
 from rackwright.cli.options.exceptions import add_judging, add_today, choice_of
+from rackwright.cli.options.telling import answer
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible

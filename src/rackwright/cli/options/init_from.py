@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.options.answers import answer_files
-from rackwright.cli.options.telling import tell
+from rackwright.cli.options.telling import answer_files, tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
