@@ -131,7 +131,11 @@ def bare_machine(folder: Path) -> dict[str, str]:
     mine = str(Path(sys.executable).parent)
     path = [part for part in os.environ["PATH"].split(os.pathsep) if part != mine]
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    inherited = ("PYTHONPATH", "RACKWRIGHT_TOOLS_DIR")
+    kept_modules = (
+        "ANSIBLE_CALLBACK_PLUGINS",
+        "RACKWRIGHT_KEPT_MODULES",
+    )  # else packed by each run
+    inherited = ("PYTHONPATH", "RACKWRIGHT_TOOLS_DIR", *kept_modules)
     return {
         **{name: os.environ[name] for name in inherited if name in os.environ},
         "PATH": os.pathsep.join([str(programs), *path]),
