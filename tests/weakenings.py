@@ -322,6 +322,7 @@ def by_hardware(site: Refused, data: Any) -> bool:
 
 
 TOO_BOLD = {
+    "AWS-020": "AwsAccess.key_for_auto_scaling",  # the stacks make the grant
     "COOL-019": "FacilityWater.warming",
     "COOL-020": "CoolingLoop.facility_temperature",  # colder than outdoor air makes it
     "COOL-021": "MechanicalPlant.rides_through",

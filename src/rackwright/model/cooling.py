@@ -137,7 +137,7 @@ class AirSupply(Machine):
     """Class the hall is designed for."""
     containment: Annotated[Literal["hot-aisle", "cold-aisle", "none"], HARDWARE]
     """Containment of the aisles, which decides how much supply air leaks past the racks."""
-    temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="higher")] = (
+    temperature_rise: Annotated[Annotated[Kelvin, Field(gt=0)] | None, Claim(looser="either")] = (
         None
     )
     """Rise of the air temperature across devices whose maker publishes no airflow, in K. The airflow of

@@ -108,6 +108,14 @@ def test_words_about_what_is_there_take_no_refusal_back(name: str) -> None:
     assert hold_claims(head, site.data).kept
 
 
+def test_air_that_is_said_to_warm_less_makes_no_gear_cooler() -> None:
+    site = example_of("PWR-031", "46 K above 24 °C")
+    head = changed(
+        site.data, lambda d: d["sites"][0]["halls"][0]["air"].update(temperature_rise="20 K")
+    )
+    assert not judged_by_the_base(site, head)
+
+
 def test_a_grant_that_the_stacks_make_takes_the_refusal_back() -> None:
     site = example_of("AWS-020", "a key without a grant")
     head = changed(
