@@ -73,6 +73,7 @@ BUILT = {
     "sites[].node_groups[].units*": "the nodes take the lowest free units",
     "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
     "reliability.jobs[].async_save": "the job stops until a checkpoint is written, and the stated stall is all of it",
+    "users.accounts[]": "the account is made at no site, and its number is free",
     "workloads[].layout": "the fastest layout that fits is planned",
     "workloads[].layout.tensor": "the layers are not split over accelerators",
     "workloads[].precision": "products of matrices are in BF16",
