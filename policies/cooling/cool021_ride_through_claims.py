@@ -20,6 +20,7 @@ from rackwright.api import (
 )
 from rackwright.model.units import Celsius, Seconds
 from rackwright.plan.cooling.outdoors import FREEZES
+from rackwright.plan.racks.capacity import facility_water
 
 
 @rule(
@@ -68,14 +69,14 @@ class RideThroughClaims(Policy):
             yield from self._fluids(site)
 
     def _fluids(self, site: SitePlan) -> Iterator[Measure]:
-        for index, water in enumerate(site.spec.facility_water):
+        for water, path in facility_water(site):
             if water.freezing_point is None:
                 continue
             plain = water.fluid == "water"
             yield Measure(
                 Subject(
                     f"{site.name} facility water {water.name}",
-                    (*site.path, "facility_water", index, "freezing_point"),
+                    (*path, "freezing_point"),
                 ),
                 value=water.freezing_point,
                 limit=FREEZES["water"] if plain else self.coldest_fluid,

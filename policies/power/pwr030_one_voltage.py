@@ -20,7 +20,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.model.hardware import Pdu
+from rackwright.plan.racks.capacity import pdu_phases
 from rackwright.plan.racks.contributors import subject
 from rackwright.plan.records.power import VoltageZone
 
@@ -75,7 +75,7 @@ def _phases(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
     for feed, _, path in rack.feeds:
         if feed.pdu_entry is None or feed.phases is None:
             continue
-        made_for = site.catalogue.get(Pdu, feed.pdu_entry).phases
+        made_for = pdu_phases(site, feed.pdu_entry)
         if made_for != feed.phases:
             words = {1: "one phase", 3: "three phases"}
             yield Finding(

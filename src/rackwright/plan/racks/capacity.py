@@ -1,10 +1,12 @@
-"""Number of devices that a rack could hold: the rack is built again with fewer until it fits."""
+"""Devices that a rack could hold, circuits that carry it, and stated facts of PDUs and facility water."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
+from rackwright.model.cooling import FacilityWater
+from rackwright.model.hardware import Pdu
 from rackwright.model.names import hostlist_size
 from rackwright.model.standing import by_rack
 from rackwright.plan.base import Path
@@ -83,6 +85,21 @@ def wired_rack(site: SitePlan, racks: RackClass) -> WiredRack:
     """Return one rack of a class with its devices on its circuits."""
     loads = list_loads(site.spec, site.path)
     return build_rack(_describe(site, racks, loads), loads, site.spec, site.catalogue)
+
+
+def pdu_phases(site: SitePlan, pdu: str) -> int:
+    """Return the number of phases that a PDU of the catalogue is made for.
+
+    Raises:
+        UnknownEntryError: the PDU is not in the catalogue.
+    """
+    return site.catalogue.get(Pdu, pdu).phases
+
+
+def facility_water(site: SitePlan) -> Sequence[tuple[FacilityWater, Path]]:
+    """Return the circuits of facility water, each with its place in the blueprint."""
+    places = enumerate(site.spec.facility_water)
+    return [(water, (*site.path, "facility_water", index)) for index, water in places]
 
 
 def circuits_carry(site: SitePlan, racks: RackClass) -> bool | None:
