@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from cli_support import run_here
-from rackwright.cli.options.interview import ask, question_sheet
+from rackwright.cli.options.beginning.interview import ask, question_sheet
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.render.blueprints import find_template

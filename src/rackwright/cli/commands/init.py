@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from rackwright.cli.options.arguments import add_json
-from rackwright.cli.options.init_from import add_from, run_from
-from rackwright.cli.options.interview import (
+from rackwright.cli.options.beginning.from_existing import add_from, run_from
+from rackwright.cli.options.beginning.interview import (
     add_answers,
     answers_of,
     ask,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rackwright.cli.options.interview import add_answers, answers_of
+from rackwright.cli.options.beginning.interview import add_answers, answers_of
 from rackwright.cli.options.telling import tell
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
