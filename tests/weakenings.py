@@ -325,7 +325,7 @@ TOO_BOLD = {
     "AWS-020": "AwsAccess.key_for_auto_scaling",  # the stacks make the grant
     "COOL-019": "FacilityWater.warming",
     "COOL-020": "CoolingLoop.facility_temperature",  # colder than outdoor air makes it
-    "COOL-021": "MechanicalPlant.rides_through",
+    "COOL-021": "FacilityWater.freezing_point CoolingLoop.transfer MechanicalPlant.rides_through",
     "PWR-025": "SitePower.continuous_derate",
     "PWR-026": "PowerSource.redundancy",
     "PWR-027": "NodeGroup.power_cap",
@@ -334,13 +334,13 @@ TOO_BOLD = {
     "RACK-013": "RackGroup.aisle_depth",  # RACK-004 asks for one that is not stated
     "RACK-015": "Shipping.weight",
 }
-"""By rule the claim that it refuses by itself, so that a change which takes it back passes."""
+"""By rule the claims that it refuses by themselves, so that a change which takes one back passes."""
 
 
 def takes_back(site: Refused, data: Any) -> bool:
-    """Whether a change takes back the claim that the rule of a site refuses."""
-    bold = TOO_BOLD.get(site.name.split()[0])
-    return bold in {name for name, _ in changed_fields(site.data, data)}
+    """Whether a change takes back a claim that the rule of a site refuses."""
+    bold = TOO_BOLD.get(site.name.split()[0], "").split()
+    return not {name for name, _ in changed_fields(site.data, data)}.isdisjoint(bold)
 
 
 def changes_of(site: Refused) -> list[Change]:

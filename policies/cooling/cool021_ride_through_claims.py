@@ -20,7 +20,6 @@ from rackwright.api import (
 )
 from rackwright.model.units import Celsius, Seconds
 from rackwright.plan.cooling.outdoors import FREEZES
-from rackwright.plan.racks.capacity import facility_water
 
 
 @rule(
@@ -69,6 +68,8 @@ class RideThroughClaims(Policy):
             yield from self._fluids(site)
 
     def _fluids(self, site: SitePlan) -> Iterator[Measure]:
+        from rackwright.plan.racks.capacity import facility_water
+
         for water, path in facility_water(site):
             if water.freezing_point is None:
                 continue

@@ -20,7 +20,6 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.plan.racks.capacity import pdu_phases
 from rackwright.plan.racks.contributors import subject
 from rackwright.plan.records.power import VoltageZone
 
@@ -72,6 +71,8 @@ class OneVoltage(Policy):
 
 def _phases(site: SitePlan, rack: RackClass) -> Iterator[Finding]:
     """Yield the feeds whose PDU is made for other phases than its circuit has."""
+    from rackwright.plan.racks.capacity import pdu_phases
+
     for feed, _, path in rack.feeds:
         if feed.pdu_entry is None or feed.phases is None:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rackwright.api import (
     Finding,
@@ -19,12 +20,9 @@ from rackwright.api import (
 from rackwright.model.power import SourceKind
 from rackwright.plan.missing import of_product
 from rackwright.plan.power.maintenance import Pair, dead_feeds
-from rackwright.plan.racks.capacity import wired_rack
 from rackwright.plan.racks.contributors import subject
 from rackwright.plan.racks.feeds.shelves import SHELF_INLETS, carried_after, shelves_of
 from rackwright.plan.racks.heat_unknowns import missing_of_stage
-from rackwright.plan.racks.kinds import circuits_after, devices_after
-from rackwright.plan.racks.rack import Loss
 from rackwright.plan.records.circuits import DevicesAfterLoss
 from rackwright.plan.records.cooling import CoolingStage
 from rackwright.policy.helpers.power import (
@@ -33,6 +31,9 @@ from rackwright.policy.helpers.power import (
 )
 from rackwright.policy.helpers.racks import BelowSources, is_over, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import provide
+
+if TYPE_CHECKING:
+    from rackwright.plan.racks.rack import Loss
 
 _Losses = Mapping[frozenset[int], Pair]
 """Sets of dead feeds, by number, each with the sources that are out."""
@@ -128,6 +129,9 @@ def _circuits(site: SitePlan, rack: RackClass, losses: _Losses) -> Iterator[Meas
 
     PWR-002, PWR-003 and PWR-012 check the loss of one feed.
     """
+    from rackwright.plan.racks.capacity import wired_rack
+    from rackwright.plan.racks.kinds import circuits_after, devices_after
+
     several = {dead: lost for dead, lost in losses.items() if 1 < len(dead) < len(rack.sources)}
     if not several:
         return
