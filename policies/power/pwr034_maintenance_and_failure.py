@@ -19,7 +19,6 @@ from rackwright.api import (
 )
 from rackwright.model.power import SourceKind
 from rackwright.plan.missing import of_product
-from rackwright.plan.power.maintenance import Pair, dead_feeds
 from rackwright.plan.racks.contributors import subject
 from rackwright.plan.racks.feeds.shelves import SHELF_INLETS, carried_after, shelves_of
 from rackwright.plan.racks.heat_unknowns import missing_of_stage
@@ -35,7 +34,7 @@ from rackwright.policy.helpers.remediation import provide
 if TYPE_CHECKING:
     from rackwright.plan.racks.rack import Loss
 
-_Losses = Mapping[frozenset[int], Pair]
+_Losses = Mapping[frozenset[int], tuple[str, ...]]
 """Sets of dead feeds, by number, each with the sources that are out."""
 
 
@@ -63,6 +62,8 @@ class MaintenanceAndFailure(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield measures for racks, sources and cooling, where the parameter asks for it."""
+        from rackwright.plan.power.maintenance import dead_feeds
+
         for site in plan.onprem if self.required else ():
             losses: dict[tuple[str, ...], _Losses] = {}
             for rack in site.racks:
