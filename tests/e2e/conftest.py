@@ -18,8 +18,7 @@ import pytest
 
 from rackwright_lab import base, repository
 
-# Each lab asks four times where apt has its packages from, half a second of a processor each.
-base.apt_sources = repository.apt_sources = cache(base.apt_sources)  # type: ignore[attr-defined]
+APT_SOURCES = cache(base.apt_sources)
 
 SITE = """
 apiVersion: rackwright/v1
@@ -166,6 +165,15 @@ class Lab:
         with urllib.request.urlopen(f"{self.endpoint}/rackwright/calls") as answer:
             log: list[dict[str, Any]] = json.load(answer)["calls"]
         return log
+
+
+@pytest.fixture(scope="module", autouse=True)
+def apt_sources_asked_once() -> Iterator[None]:
+    """Each lab asks four times where apt has its packages from, half a second of a processor each."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (base, repository):
+            patch.setattr(module, "apt_sources", APT_SOURCES)
+        yield
 
 
 @pytest.fixture(scope="module")
