@@ -214,7 +214,7 @@ def test_length_of_a_table_is_the_same_in_each_notation(tmp_path: Path, cell: st
     assert results(by_table) == results(by_layer)
 
 
-GROUPS = "sites.sjc1.halls.hall-1.rows.row-1.rack_groups"
+TWO_GROUPS = "sites.sjc1.halls.hall-1.rows.row-1.rack_groups"
 
 
 def test_two_rack_groups_of_one_type_are_asked_apart(tmp_path: Path) -> None:
@@ -225,8 +225,13 @@ def test_two_rack_groups_of_one_type_are_asked_apart(tmp_path: Path) -> None:
     with (tmp_path / "todo.csv").open(encoding="utf-8-sig", newline="") as file:
         fields = [row["field"] for row in csv.DictReader(file)]
     heights = [field for field in fields if field.endswith("shipping.height")]
-    assert heights == [f"{GROUPS}.{racks}.shipping.height" for racks in ("c[01-08]", "n[01-02]")]
-    answers = [f"{GROUPS}.c[01-08].cable_weight,30 kg", f"{GROUPS}.n[01-02].cable_weight,12 kg"]
+    assert heights == [
+        f"{TWO_GROUPS}.{racks}.shipping.height" for racks in ("c[01-08]", "n[01-02]")
+    ]
+    answers = [
+        f"{TWO_GROUPS}.c[01-08].cable_weight,30 kg",
+        f"{TWO_GROUPS}.n[01-02].cable_weight,12 kg",
+    ]
     (tmp_path / "todo.csv").write_text("field,answer\n" + "\n".join(answers) + "\n", "utf-8")
     expanded = run_here(tmp_path, "expand", "blueprint.yaml", "--layer", "todo.csv", "--json")
     halls = json.loads(expanded.out)["blueprint"]["sites"][0]["halls"]
@@ -239,7 +244,7 @@ def test_two_rack_groups_of_one_type_are_asked_apart(tmp_path: Path) -> None:
 def test_answer_for_two_entries_of_one_name_is_told(tmp_path: Path) -> None:
     text = (bundled("policies") / "fixtures" / "air.yaml").read_text("utf-8")
     (tmp_path / "blueprint.yaml").write_text(text, "utf-8")
-    field = f"{GROUPS}.rack-48u.shipping.height"
+    field = f"{TWO_GROUPS}.rack-48u.shipping.height"
     (tmp_path / "todo.csv").write_text(f"field,answer\n{field},2.2 m\n", "utf-8")
     check(tmp_path, "--layer", "todo.csv").refused(
         "does not tell 2 entries apart", "write 'c[01-08]' or 'n[01-02]' instead of 'rack-48u'"
