@@ -160,7 +160,7 @@ def _run_case(case: Path, here: Path) -> Texts:
     found: dict[str, str] = {}
     template = case / "template.json"
     if template.exists():
-        _say(found, ["init", ".", "--template", json.loads(template.read_text())])
+        _say(found, ["init", ".", "--template", json.loads(template.read_text()), "--example"])
         blueprint = Path("blueprint.yaml").read_text()
         found["blueprint.yaml"] = blueprint
         _commit(blueprint)
