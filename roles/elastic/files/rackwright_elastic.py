@@ -43,7 +43,12 @@ OWN = "rackwright-elastic: "
 TAKEN_BACK = f"{OWN}AWS takes the spot instance back"
 NODE_HEALTH = "node health: "
 """Beginning of the reason with which the role ``health_check`` drains a node."""
-BY_SLURM = ("Not responding", "Node unexpectedly rebooted", "reboot timed out")
+BY_SLURM = (
+    "Not responding",
+    "Node unexpectedly rebooted",
+    "reboot timed out",
+    "ResumeTimeout reached",
+)
 """Reasons with which Slurm itself sets a node down."""
 CHECKS = {"system": ("the host of AWS", 120), "instance": ("the operating system", 1920)}
 """Status checks of EC2: the part that each of them checks, and the time that it must have failed before the instance is
