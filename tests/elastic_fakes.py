@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import itertools
 from datetime import datetime
@@ -42,7 +43,9 @@ class Aws:
         self.tokens: dict[str, str] = {}
         self.refusals: dict[str, str] = {}
         self.marked: set[str] = set()
-        self.impaired: dict[str, datetime] = {}
+        self.impaired: dict[str, datetime | None] = {}
+        self.unreachable: dict[str, datetime | None] = {}
+        self.denied: set[str] = set()
         self.calls_left = 10_000
         self.killed_after = False
         self.numbers = itertools.count(1)
@@ -62,17 +65,22 @@ class Aws:
         self._called()
 
     def get_paginator(self, name: str) -> Any:
+        if name in self.denied:
+            raise AwsError("UnauthorizedOperation")
         return SimpleNamespace(paginate=getattr(self, f"_{name}"))
 
     def _describe_spot_instance_requests(self, **_: Any) -> list[dict[str, Any]]:
         return [{"SpotInstanceRequests": [{"InstanceId": one} for one in sorted(self.marked)]}]
 
     def _describe_instance_status(self, Filters: Any) -> list[dict[str, Any]]:  # noqa: N803
-        if Filters[0]["Name"] != "system-status.status":
-            return [{"InstanceStatuses": []}]
-        details = {one: [{"ImpairedSince": at}] for one, at in self.impaired.items()}
+        check = Filters[0]["Name"].removesuffix("-status.status")
+        failing = self.impaired if check == "system" else self.unreachable
         statuses = [
-            {"InstanceId": one, "SystemStatus": {"Details": each}} for one, each in details.items()
+            {
+                "InstanceId": one,
+                f"{check.title()}Status": {"Details": [{"ImpairedSince": at} if at else {}]},
+            }
+            for one, at in failing.items()
         ]
         return [{"InstanceStatuses": statuses}]
 
@@ -143,7 +151,7 @@ class Slurm:
         self.requeued: list[str] = []
 
     def nodes(self) -> dict[str, dict[str, Any]]:
-        return self.told
+        return copy.deepcopy(self.told)
 
     def state(self, *nodes: str, to: str) -> None:
         for node in nodes:
@@ -162,10 +170,13 @@ class Slurm:
                 self.told[name]["states"] |= {"DRAIN"}
                 self.told[name]["reason"] = words[1].removeprefix("Reason=")
             elif words[0] == "State=DOWN":
-                self.state(name, to="DOWN+POWERING_UP")
+                base = {"IDLE", "ALLOCATED", "MIXED"}
+                self.told[name]["states"] = self.told[name]["states"] - base | {"DOWN"}
+                self.told[name]["reason"] = words[1].removeprefix("Reason=")
                 self.reasons[name] = words[1]
             elif words[0] == "State=RESUME":
                 self.state(name, to="IDLE+POWERING_DOWN")
+                self.told[name]["reason"] = ""
 
 
 def load_program() -> ModuleType:

@@ -321,6 +321,13 @@ def test_year_of_a_cluster_loses_no_job_and_launches_nothing_twice(account: Acco
         wait_for_job(hall, spot, "RUNNING")
         assert job(hall, spot)["Restarts"] == "2"
 
+        # The node itself accepts jobs again after its pause.
+        with journal(hall) as known:
+            known["failures"][node]["at"] = 0  # it failed long ago
+        hall.run("sweep")
+        hall.wait_for(lambda: node not in hall.states("DOWN"), "the node whose host failed")
+        assert node not in hall.states("DRAIN")
+
         # All jobs end, each once, and in the idle night no instance of Slurm is left.
         for number in (long, spot):
             (hall.folder / f"go-{number}").touch()

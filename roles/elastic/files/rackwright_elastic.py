@@ -38,14 +38,24 @@ NO_CAPACITY = (
 SUBNET_FULL = "InsufficientFreeAddressesInSubnet"
 MARKED = "marked-for-termination"
 """Status of a spot request whose instance EC2 takes back (Amazon EC2 User Guide, "Spot Instance request status")."""
-TAKEN_BACK = "rackwright-elastic: AWS takes the spot instance back"
+OWN = "rackwright-elastic: "
+"""Beginning of the reason of nodes that this program sets down or drains."""
+TAKEN_BACK = f"{OWN}AWS takes the spot instance back"
 NODE_HEALTH = "node health: "
 """Beginning of the reason with which the role ``health_check`` drains a node."""
-ILL_S = 120
-"""Time that a status check of EC2 must have failed before the instance is replaced, in s. EC2 checks every minute (Amazon
-EC2 User Guide, "Status checks for your instances"). Judgement: one failed check may be a reboot."""
-CHECKS = {"system": "the host of AWS", "instance": "the operating system"}
-"""Status checks of EC2, with the part that each of them checks."""
+BY_SLURM = (
+    "Not responding",
+    "Node unexpectedly rebooted",
+    "reboot timed out",
+    "ResumeTimeout reached",
+)
+"""Reasons with which Slurm itself sets a node down."""
+CHECKS = {"system": ("the host of AWS", 120), "instance": ("the operating system", 1920)}
+"""Status checks of EC2: the part that each of them checks, and the time that it must have failed before the instance is
+replaced, in s. EC2 checks every minute (Amazon EC2 User Guide, "Status checks for your instances"). Judgement: one failed
+check may be a disturbance, and the operating system fails the check while it reboots, for up to 30 minutes."""
+REBOOTING = {"REBOOT_ISSUED", "REBOOT_REQUESTED"}
+"""States of a node that ``scontrol reboot`` restarts."""
 HOUR_S, WEEK_S = 3600, 7 * 86_400
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 60, 1800
 """First and longest pause before a failed node accepts jobs again, in s; doubled with each failure."""
@@ -66,7 +76,7 @@ JOB_FIELDS = (
 
 
 class Journal:
-    """Journal of launches, failures and replacements by node, terminated instances, and run times of bursts.
+    """Journal of launches, failures and replacements by node, terminated and ill instances, and run times of bursts.
 
     The file is replaced atomically, so a kill leaves the old or the new version.
     """
@@ -82,6 +92,7 @@ class Journal:
         self.ended = known.get("ended", {})
         self.runs = known.get("runs", {})
         self.replaced = known.get("replaced", {})
+        self.ill = known.get("ill", {})
 
     def save(self):
         """Write the journal to disk, before any action that relies on it."""
@@ -98,6 +109,7 @@ class Journal:
             "ended": self.ended,
             "runs": self.runs,
             "replaced": self.replaced,
+            "ill": self.ill,
         }
         part = self.path.with_suffix(".new")
         with part.open("w") as file:
@@ -339,7 +351,7 @@ class Site:
         self.subnets()
         self.instances()
         if self.known.get("replacements"):
-            self.failing(time.time())
+            self.impaired()
         for group in self.known["groups"]:
             self._template(group)
 
@@ -374,18 +386,18 @@ class Site:
         pages = self.ec2.get_paginator("describe_spot_instance_requests").paginate(Filters=filters)
         return {one.get("InstanceId") for page in pages for one in page["SpotInstanceRequests"]}
 
-    def failing(self, now):
-        """Return the part that a status check of EC2 finds broken, by instance; checks that have failed briefly are omitted."""
+    def impaired(self):
+        """Return the start of each failure of a status check of EC2, by instance and check; None if EC2 gives no time."""
         pages = self.ec2.get_paginator("describe_instance_status")
         found = {}
-        for check, part in CHECKS.items():
+        for check in CHECKS:
             filters = [{"Name": f"{check}-status.status", "Values": ["impaired"]}]
             for page in pages.paginate(Filters=filters):
                 for one in page["InstanceStatuses"]:
                     details = one[f"{check.title()}Status"]["Details"]
                     since = [each["ImpairedSince"] for each in details if "ImpairedSince" in each]
-                    if not since or now - min(since).timestamp() >= ILL_S:
-                        found.setdefault(one["InstanceId"], part)
+                    start = min(since).timestamp() if since else None
+                    found[f"{one['InstanceId']} {check}"] = start
         return found
 
     def state_reason(self, instance):
@@ -583,17 +595,24 @@ class Elastic:
             one = site.launch(node, entry["token"])
         return one
 
-    def _fail(self, failed, *, down=True):
-        """Set nodes down with a reason; the sweep returns them to service after a pause."""
+    def _fail(self, failed):
+        """Set nodes down with a reason; the sweep returns them to service after a pause.
+
+        A node that an operator has drained keeps the operator's reason, and does not return by itself.
+        """
+        nodes = self.slurm.nodes() if failed else {}
         for node, words in failed.items():
             say(f"{node}: {words}")
-            tries = self.journal.failures.get(node, {}).get("tries", 0) + 1
-            self.journal.failures[node] = {"at": time.time(), "tries": tries}
             if self.journal.launches.get(node, {}).get("instance") is None:
                 self.journal.launches.pop(node, None)
-            if down:
-                reason = f"rackwright-elastic: {words}"[:WORDS].replace('"', "'")
-                self.slurm.update([node], "State=DOWN", f"Reason={reason}")
+            told = nodes.get(node, {"states": set()})
+            if "DRAIN" in told["states"] and is_left_alone(told):
+                reason = told["reason"]
+            else:
+                reason = f"{OWN}{words}"[:WORDS].replace('"', "'")
+                tries = self.journal.failures.get(node, {}).get("tries", 0) + 1
+                self.journal.failures[node] = {"at": time.time(), "tries": tries}
+            self.slurm.update([node], "State=DOWN", f"Reason={reason}")
         self.journal.save()
 
     def suspend(self, nodes):
@@ -643,6 +662,9 @@ class Elastic:
             if burst.is_spent(time.time()):
                 self._stop(burst)
             burst.admit(time.time())
+        for site in self.sites:
+            if site.known.get("replacements"):
+                self._replace(site, time.time())
 
     def _stop(self, burst):
         """Terminate the hosts of a burst before they exceed its budget; Slurm requeues their jobs."""
@@ -658,7 +680,6 @@ class Elastic:
         held, now = self._held(there), time.time()
         self._note(site, ((tag(one, HOST_TAG), one) for one in there))
         self._leave(site, held, nodes)
-        self._replace(site, held, nodes, now)
         # A program that was killed after a launch has not recorded its instance.
         launches = self.journal.launches
         cut = {node for node, one in launches.items() if "instance" not in one}
@@ -737,30 +758,31 @@ class Elastic:
         ]
         self.slurm.update(off, "State=RESUME")
 
-    def _replace(self, site, held, nodes, now):
+    def _replace(self, site, now):
         """Terminate instances that fail a status check of EC2 or the health check, within the budget.
 
         Jobs on an instance that fails EC2's check are requeued. A node that the health check has drained finishes its
         jobs first. Both accept jobs again with another instance.
         """
-        if not site.known.get("replacements"):
-            return
-        failing = site.failing(now)
-        broken, drained = {}, []
+        # The sweep has just changed nodes and instances: read them again.
+        held = self._held(site.instances())
+        nodes = {node: told for node, told in self.slurm.nodes().items() if site.group(node)}
+        failing = self._failing(site, held, nodes, now)
+        broken, drained, off = {}, [], []
         for node, told in sorted(nodes.items()):
-            known, states = held.get(node, {}).get("InstanceId"), told["states"]
-            unhealthy = "DRAIN" in states and told["reason"].startswith(NODE_HEALTH)
-            if known in failing and not is_off(states) and "POWERING_UP" not in states:
-                words = f"EC2's check of {failing[known]} of {known} fails"
-            elif unhealthy and not busy(states):
-                words = told["reason"]
-            else:
+            states, words = told["states"], failing.get(node)
+            if words is None and told["reason"].startswith(NODE_HEALTH):
+                words = told["reason"] if "DRAIN" in states and not busy(states) else None
+            if words is None or REBOOTING & states or is_left_alone(told):
                 continue
             if why := self._over_budget(site, node, now):
                 say(f"{node} is not replaced, {why}: {words}")
                 continue
+            if is_off(states):  # its next instance is another one anyway
+                off.append(node)
+                continue
             self.journal.replaced.setdefault(node, []).append(now)
-            if known in failing:
+            if node in failing:
                 broken[node] = words
             else:
                 say(f"{node} is replaced: {words}")
@@ -768,7 +790,33 @@ class Elastic:
         self._fail(broken)
         self.suspend([*broken, *drained])
         self.slurm.update(drained, "State=POWER_DOWN_FORCE")
-        self.slurm.update(drained, "State=RESUME")
+        self.slurm.update([*drained, *off], "State=RESUME")
+
+    def _failing(self, site, held, nodes, now):
+        """Return the reason to replace each node whose instance has failed a status check of EC2 for long enough.
+
+        The time begins again with a reboot or launch of the node, since EC2 reports its end with a delay.
+        """
+        try:
+            impaired = site.impaired()
+        except Exception as error:
+            say(f"status checks of {site.known['site']}: {code_of(error)}: {message_of(error)}")
+            impaired = {}
+        before, after, failing = self.journal.ill.get(site.known["site"], {}), {}, {}
+        for node in set(held) & set(nodes):
+            states, known = nodes[node]["states"], held[node]["InstanceId"]
+            for check, (part, wait) in CHECKS.items():
+                key = f"{known} {check}"
+                if key not in impaired:
+                    continue
+                start = impaired[key]
+                if is_off(states) or (REBOOTING | {"POWERING_UP"}) & states:
+                    start = now
+                after[key] = max(start or 0, before.get(key, start or now))
+                if now - after[key] >= wait:
+                    failing.setdefault(node, f"EC2's check of {part} of {known} fails")
+        self.journal.ill[site.known["site"]] = after
+        return failing
 
     def _over_budget(self, site, node, now):
         """Return the reason that a node is not replaced now; None if the budget allows it."""
@@ -783,8 +831,12 @@ class Elastic:
     def _offer(self, site, nodes, now):
         """Return failed nodes to service after their pause."""
         back = []
+        for node, told in nodes.items():
+            # A program that was killed after it set a node down has not recorded the failure.
+            if "DOWN" in told["states"] and told["reason"].startswith(OWN):
+                self.journal.failures.setdefault(node, {"at": now, "tries": 1})
         for node, failure in list(self.journal.failures.items()):
-            if not site.group(node):
+            if not site.group(node) or failure["at"] >= now:  # `nodes` is older than the failure
                 continue
             told = nodes.get(node)
             if told is None or not {"DOWN", "POWERING_UP"} & told["states"]:
@@ -792,7 +844,8 @@ class Elastic:
                     del self.journal.failures[node]  # it runs: the next failure is the first
                 continue
             pause = min(FIRST_PAUSE_S * 2 ** (failure["tries"] - 1), LONGEST_PAUSE_S)
-            if now - failure["at"] >= pause and "DOWN" in told["states"]:
+            ours = "DOWN" in told["states"] and not is_left_alone(told)
+            if ours and now - failure["at"] >= pause:
                 back.append(node)
         self.suspend(back)
         self.slurm.update(back, "State=POWER_DOWN_FORCE")
@@ -834,6 +887,12 @@ def is_off(states):
     """Return True if Slurm does not need the instance of a node."""
     off = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"} & states
     return bool(off) and not {"POWERING_UP", "POWER_UP"} & states
+
+
+def is_left_alone(told):
+    """Return True if a node is out of service for a reason of an operator, the repair loop or a wave."""
+    ours = told["reason"].startswith((OWN, NODE_HEALTH, *BY_SLURM))
+    return bool({"DRAIN", "DOWN"} & told["states"]) and not ours
 
 
 def busy(states):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,6 +38,37 @@ def run(program: ModuleType, aws: Aws, slurm: Slurm, tmp_path: Path) -> Any:
         getattr(elastic, name)(*([list(nodes)] if name != "sweep" else []))
 
     return job
+
+
+class Clock:
+    """Time of a test, in s since 1970."""
+
+    def __init__(self) -> None:
+        self.now = dt.datetime(2026, 3, 1, tzinfo=dt.UTC).timestamp()
+
+    def __call__(self) -> float:
+        return self.now
+
+    def before(self, seconds: float) -> dt.datetime:
+        """Return an earlier time, as boto3 does."""
+        return dt.datetime.fromtimestamp(self.now - seconds, dt.UTC)
+
+
+@pytest.fixture
+def clock(program: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(program.time, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def busy_node(run: Any, slurm: Slurm, clock: Clock) -> str:
+    """Return a node with a job, whose instance ``i-1`` was launched an hour ago."""
+    slurm.state("train-3", to="ALLOCATED+POWERING_UP")
+    run("resume", "train-3")
+    slurm.state("train-3", to="ALLOCATED")
+    clock.now += 3600
+    return "train-3"
 
 
 def test_a_node_is_launched_once_however_often_it_is_asked_for(
@@ -204,26 +236,237 @@ def test_a_drained_spot_node_whose_instance_ended_comes_back_after_its_pause(
 
 
 def test_instance_that_fails_a_status_check_is_replaced_and_its_job_is_queued_again(
-    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, clock: Clock
 ) -> None:
     """A broken instance stayed, and was paid for, until somebody looked."""
-    now = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
-    clock = [now.timestamp()]
-    monkeypatch.setattr(program.time, "time", lambda: clock[0])
     slurm.state("train-3", "train-4", to="ALLOCATED+POWERING_UP")
     run("resume", "train-3", "train-4")
     slurm.state("train-3", "train-4", to="ALLOCATED")
-    aws.impaired = {"i-1": now - dt.timedelta(seconds=program.ILL_S - 1)}
+    aws.impaired = {"i-1": clock.before(119)}
     run("sweep")
-    assert "DOWN" not in slurm.told["train-3"]["states"], "it may be a reboot"
+    assert "DOWN" not in slurm.told["train-3"]["states"], "it may be a disturbance"
 
-    clock[0] += 1
+    clock.now += 1
     run("sweep")
     assert slurm.reasons["train-3"].endswith("EC2's check of the host of AWS of i-1 fails")
     assert aws.living() == ["train-4"]
-    clock[0] += program.FIRST_PAUSE_S
+    clock.now += program.FIRST_PAUSE_S
     run("sweep")
     assert slurm.told["train-3"]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+def test_busy_node_whose_instance_ended_comes_back_after_its_pause(
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, clock: Clock, busy_node: str
+) -> None:
+    """It stayed down: the sweep that noted its failure still saw it with jobs, and forgot the failure."""
+    aws.terminate_instances(["i-1"])
+    run("sweep")
+    assert "DOWN" in slurm.told[busy_node]["states"]
+    clock.now += program.FIRST_PAUSE_S
+    run("sweep")
+    assert slurm.told[busy_node]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+def test_node_set_down_by_a_program_that_was_killed_then_comes_back(
+    run: Any, slurm: Slurm, program: ModuleType, clock: Clock, busy_node: str
+) -> None:
+    slurm.update([busy_node], "State=DOWN", "Reason=rackwright-elastic: the instance i-1 has ended")
+    run("sweep")
+    clock.now += program.FIRST_PAUSE_S
+    run("sweep")
+    assert slurm.told[busy_node]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+@pytest.mark.parametrize("reason", ["look at the fans", "rackwright: heat: 92 °C", "Reboot ASAP"])
+@pytest.mark.parametrize("state", ["ALLOCATED+DRAIN", "IDLE+DRAIN", "DOWN"])
+def test_node_that_an_operator_took_out_of_service_is_left_alone_while_its_instance_is_impaired(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str, state: str, reason: str
+) -> None:
+    """It was terminated, and its drain lifted."""
+    slurm.state(busy_node, to=state)
+    slurm.told[busy_node]["reason"] = reason
+    aws.impaired = aws.unreachable = {"i-1": clock.before(3600)}
+    before = slurm.nodes()
+    for _ in range(3):
+        run("sweep")
+        clock.now += 3600
+    assert slurm.told == before
+    assert aws.living() == [busy_node]
+
+
+def test_drain_of_an_operator_is_not_lifted_when_the_instance_ends_by_itself(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str
+) -> None:
+    slurm.state(busy_node, to="ALLOCATED+DRAIN")
+    slurm.told[busy_node]["reason"] = "look at the fans"
+    aws.terminate_instances(["i-1"])
+    for _ in range(3):
+        run("sweep")
+        clock.now += 3600
+    assert slurm.told[busy_node]["states"] == {"CLOUD", "DOWN", "DRAIN"}
+    assert slurm.told[busy_node]["reason"] == "look at the fans"
+
+
+def test_failed_node_that_an_operator_drains_is_not_returned_to_service(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str
+) -> None:
+    aws.terminate_instances(["i-1"])
+    run("sweep")
+    slurm.update([busy_node], "State=DRAIN", "Reason=look at the fans")
+    clock.now += 3600
+    run("sweep")
+    assert slurm.told[busy_node]["states"] == {"CLOUD", "DOWN", "DRAIN"}
+
+
+def test_node_that_slurm_set_down_as_its_instance_is_impaired_is_replaced(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str
+) -> None:
+    slurm.state(busy_node, to="DOWN")
+    slurm.told[busy_node]["reason"] = "Not responding"
+    aws.unreachable = {"i-1": clock.before(3600)}
+    run("sweep")
+    assert aws.living() == []
+    clock.now += 60
+    run("sweep")
+    assert slurm.told[busy_node]["states"] == {"CLOUD", "IDLE", "POWERING_DOWN"}
+
+
+@pytest.mark.parametrize("flag", ["REBOOT_REQUESTED", "REBOOT_ISSUED"])
+@pytest.mark.parametrize("reason", ["", "node health: 7 of 8 accelerators"])
+def test_node_that_reboots_is_not_terminated(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str, flag: str, reason: str
+) -> None:
+    """It was, after two minutes, although its reboot may take 30."""
+    slurm.state(busy_node, to=f"IDLE+{flag}{'+DRAIN' if reason else ''}")
+    slurm.told[busy_node]["reason"] = reason
+    aws.impaired = aws.unreachable = {"i-1": clock.before(30)}
+    for _ in range(29):
+        clock.now += 60
+        run("sweep")
+    slurm.state(busy_node, to="IDLE")
+    run("sweep")
+    assert aws.living() == [busy_node], "EC2 still reports what was before the reboot"
+    clock.now += 120
+    run("sweep")
+    assert aws.living() == []
+
+
+def test_operating_system_may_fail_its_check_for_as_long_as_a_reboot_outside_of_slurm_takes(
+    run: Any, aws: Aws, clock: Clock, busy_node: str
+) -> None:
+    aws.unreachable = {"i-1": clock.before(1800)}
+    run("sweep")
+    assert aws.living() == [busy_node]
+    clock.now += 120
+    run("sweep")
+    assert aws.living() == []
+
+
+def test_failed_check_without_a_time_counts_from_the_first_sweep_that_saw_it(
+    run: Any, aws: Aws, clock: Clock, busy_node: str
+) -> None:
+    """The instance was terminated at once."""
+    aws.impaired = {"i-1": None}
+    run("sweep")
+    aws.impaired = {}
+    clock.now += 60
+    run("sweep")
+    aws.impaired = {"i-1": None}
+    clock.now += 60
+    run("sweep")
+    assert aws.living() == [busy_node], "the check passed in between"
+    clock.now += 120
+    run("sweep")
+    assert aws.living() == []
+
+
+def test_sweep_without_the_right_to_see_status_checks_does_everything_else(
+    run: Any, aws: Aws, slurm: Slurm, busy_node: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Launches that were cut off, orphans and returns to service waited until ``up`` had granted the right."""
+    slurm.state("train-4", to="ALLOCATED+POWERING_UP")
+    slurm.state("train-5", to="IDLE+DRAIN+POWERING_UP")
+    run("resume", "train-5")
+    slurm.state("train-5", to="IDLE+DRAIN")
+    slurm.told["train-5"]["reason"] = "node health: 7 of 8 accelerators"
+    aws.denied = {"describe_instance_status"}
+    run("sweep")
+    assert aws.living() == [busy_node, "train-4"]
+    assert "status checks of cloud: UnauthorizedOperation" in capsys.readouterr().err
+
+
+def test_powered_down_node_that_its_health_check_drained_takes_nothing_of_the_budget(
+    run: Any, slurm: Slurm, clock: Clock, program: ModuleType, tmp_path: Path
+) -> None:
+    slurm.state("train-3", to="IDLE+DRAIN+POWERED_DOWN")
+    slurm.told["train-3"]["reason"] = "node health: 7 of 8 accelerators"
+    run("sweep")
+    assert "DRAIN" not in slurm.told["train-3"]["states"]
+    assert program.Journal(tmp_path).replaced == {}
+
+    journal = program.Journal(tmp_path)
+    journal.replaced = {"train-3": [clock.now, clock.now]}
+    journal.save()
+    slurm.state("train-3", to="IDLE+DRAIN+POWERED_DOWN")
+    slurm.told["train-3"]["reason"] = "node health: 7 of 8 accelerators"
+    run("sweep")
+    assert "DRAIN" in slurm.told["train-3"]["states"], "its image is suspect"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_healthy_rebooting_and_drained_nodes_survive_and_no_budget_is_exceeded(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, seed: int
+) -> None:
+    draw = random.Random(seed)
+    nodes = [f"train-{number}" for number in range(3, 13)]
+    slurm.state(*nodes, to="ALLOCATED+POWERING_UP")
+    run("resume", *nodes)
+    clock.now += 3600
+    ended: list[tuple[float, str]] = []
+    for _ in range(8):
+        alive = [one for one in aws.instances.values() if one["State"]["Name"] == "running"]
+        instances = {one["InstanceId"]: one["Tags"] for one in alive}
+        aws.impaired, aws.unreachable = (
+            {
+                one: draw.choice([None, clock.before(draw.choice([60, 600, 7200]))])
+                for one in instances
+                if draw.random() < 0.4
+            }
+            for _ in range(2)
+        )
+        safe = set()
+        for instance, tags in instances.items():
+            node = next(tag["Value"] for tag in tags if tag["Key"] == "rackwright:host")
+            base = draw.choice(["IDLE", "ALLOCATED", "MIXED", "DOWN"])
+            drain = draw.choice(["", "", "+DRAIN"])
+            reboot = draw.choice(["", "", "+REBOOT_ISSUED", "+REBOOT_REQUESTED"])
+            health = "node health: 7 of 8 accelerators"
+            operator = draw.choice(["look at the fans", "rackwright: wave 3", ""])
+            slurm.state(node, to=base + drain + reboot)
+            slurm.told[node]["reason"] = draw.choice([health, operator, "Not responding"])
+            ill = instance in aws.impaired or instance in aws.unreachable
+            by_operator = (drain or base == "DOWN") and slurm.told[node]["reason"] == operator
+            if reboot or by_operator or not (ill or drain):
+                safe.add(node)
+        before = set(aws.living())
+        run("sweep")
+        gone = before - set(aws.living())
+        assert not gone & safe
+        ended += [(clock.now, node) for node in gone]
+        within = [node for at, node in ended if clock.now - at < 3600]
+        assert len(within) <= KNOWN["replacements"]["per_hour"]
+        assert all(
+            sum(one == node for _, one in ended) <= KNOWN["replacements"]["per_week"]
+            for node in nodes
+        )
+        slurm.state(*nodes, to="ALLOCATED+POWERING_UP")
+        run("resume", *nodes)
+        slurm.state(*nodes, to="ALLOCATED")
+        aws.impaired = aws.unreachable = {}
+        clock.now += 1
+        run("sweep")  # all of them run
+        clock.now += draw.choice([60, 60, 1800])
+    assert ended, "something was replaced"
 
 
 def test_node_that_its_health_check_drained_gets_another_instance_once_its_jobs_have_ended(
@@ -244,11 +487,9 @@ def test_node_that_its_health_check_drained_gets_another_instance_once_its_jobs_
 
 
 def test_replacements_end_at_the_budgets_of_an_hour_and_of_a_week(
-    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+    run: Any, aws: Aws, slurm: Slurm, program: ModuleType, clock: Clock
 ) -> None:
-    now = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
-    clock = [now.timestamp()]
-    monkeypatch.setattr(program.time, "time", lambda: clock[0])
+    now = clock.before(0)
     nodes = [f"train-{number}" for number in range(3, 8)]
     slurm.state(*nodes, to="ALLOCATED+POWERING_UP")
     run("resume", *nodes)
@@ -256,7 +497,7 @@ def test_replacements_end_at_the_budgets_of_an_hour_and_of_a_week(
     aws.impaired = dict.fromkeys(aws.instances, now - dt.timedelta(hours=1))
     run("sweep")
     assert aws.living() == ["train-6", "train-7"], "three within an hour"
-    clock[0] += program.HOUR_S
+    clock.now += program.HOUR_S
     run("sweep")
     assert aws.living() == []
 
@@ -267,9 +508,9 @@ def test_replacements_end_at_the_budgets_of_an_hour_and_of_a_week(
         slurm.state("train-3", to="ALLOCATED")
         (one,) = (i for i, each in aws.instances.items() if each["State"]["Name"] == "running")
         aws.impaired = {one: now}
-        clock[0] += 2 * program.HOUR_S
+        clock.now += 2 * program.HOUR_S
         run("sweep")
         assert (aws.living() == ["train-3"]) is survives, "the third of one node within a week"
-    clock[0] += program.WEEK_S
+    clock.now += program.WEEK_S
     run("sweep")
     assert aws.living() == []
