@@ -46,7 +46,10 @@ LONGEST_WINDOW = 43_200 * 60.0
 
 LARGEST_PORT = 65_535
 
-_TASK_PROLOG = "slurmd reads TaskProlog again; jobs go on"
+_TASK_PROLOG = (
+    "slurmd reads TaskProlog again once nodes have its program; jobs go on, except on configless nodes "
+    "without it, such as elastic nodes of an older image"
+)
 
 DAY = 86_400
 """Seconds of a day."""
