@@ -22,7 +22,8 @@ from rackwright_lab.lab import Lab
 from rackwright_lab.system import run, wait_for
 
 SKYPILOT = "skypilot[slurm]==0.14.1"
-RUNTIME = ("skypilot[slurm,remote]==0.14.1", "uv", "pip", "setuptools", "wheel")
+UV = "0.13.9"
+RUNTIME = ("skypilot[slurm,remote]==0.14.1", f"uv=={UV}", "pip", "setuptools", "wheel")
 """Wheels that SkyPilot would download for each of its clusters."""
 SUITE = "trixie"
 PACKAGES = ("python3-venv", "rsync")

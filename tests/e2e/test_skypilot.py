@@ -5,6 +5,9 @@ No host reaches the internet, and neither does the user's machine.
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -17,17 +20,45 @@ import yaml
 from lab_snapshots import SLURM, configured_machines
 from lab_support import LAB_MARKS, Machines, Refused, rackwright, some_machines
 from rackwright_lab.lab import HostSpec
-from skypilot_client import Client, client_of, namespace_of, processes_of, runtime_wheels
+from skypilot_client import UV, Client, client_of, namespace_of, processes_of, runtime_wheels
 
 pytestmark = LAB_MARKS
 WHEELS = "/shared/skypilot"
 FOLDER = "/usr/local/lib/rackwright-skypilot"
-OFFLINE = {"skypilot_wheels": WHEELS}
+STAND_IN = """#!/bin/sh
+echo "uv 0.0.1 $UV_FIND_LINKS $UV_NO_INDEX $*"
+"""
+
+
+def stand_in_wheel(release: str) -> bytes:
+    """Return a wheel of uv with a program that prints its settings and words; the same for each call."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as wheel:
+        inside = zipfile.ZipInfo(f"uv-{release}.data/scripts/uv")
+        wheel.writestr(inside, STAND_IN.replace("0.0.1", release))
+    return content.getvalue()
+
+
+def digest_of(wheel: bytes) -> str:
+    return f"sha256:{hashlib.sha256(wheel).hexdigest()}"
+
+
+OFFLINE = {
+    "skypilot_wheels": WHEELS,
+    "skypilot_uv_version": "0.0.1",
+    "skypilot_uv_checksums": [digest_of(stand_in_wheel("0.0.1"))],
+}
 REFUSED: Refused = {
-    "relative": ("skypilot", {"skypilot_wheels": "wheels"}, "both are absolute paths"),
+    "relative": ("skypilot", {**OFFLINE, "skypilot_wheels": "wheels"}, "both are absolute paths"),
+    "unpinned": ("skypilot", {"skypilot_wheels": WHEELS}, "a release like 0.9.8 and sha256:"),
+    "other-digest": (
+        "skypilot",
+        {**OFFLINE, "skypilot_uv_version": "0.0.2"},
+        f"the wheel of uv 0.0.2 in '{WHEELS}' has sha256:",
+    ),
     "empty": (
         "skypilot",
-        {"skypilot_wheels": "/srv"},
+        {**OFFLINE, "skypilot_wheels": "/srv"},
         "has no wheel of uv, pip, setuptools, wheel, python_hostlist",
     ),
     "no-python": (
@@ -36,20 +67,16 @@ REFUSED: Refused = {
         "has no /opt/python3.10",
     ),
 }
-STAND_IN = """#!/bin/sh
-echo "uv 0.0.1 $UV_FIND_LINKS $UV_NO_INDEX $*"
-"""
 
 
 def write_wheels(folder: Path) -> None:
-    """Write wheels by name, that of uv with a program that prints its settings and words."""
+    """Write wheels by name, those of uv with a program."""
     folder.mkdir()
     for name in ("pip", "setuptools", "wheel", "python_hostlist"):
         (folder / f"{name}-1.0-py3-none-any.whl").touch()
-    for release in ("0.0.1", "0.0.0"):
+    for release in ("0.0.1", "0.0.2"):
         path = folder / f"uv-{release}-py3-none-manylinux_2_17_x86_64.whl"
-        with zipfile.ZipFile(path, "w") as wheel:
-            wheel.writestr(f"uv-{release}.data/scripts/uv", STAND_IN.replace("0.0.1", release))
+        path.write_bytes(stand_in_wheel(release))
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +107,13 @@ def test_a_host_with_internet_access_gets_rsync_alone(machines: Machines) -> Non
 
 def test_a_host_without_internet_access_gets_uv_of_the_wheels(machines: Machines) -> None:
     asked = machines.play_roles("skypilot", variables=OFFLINE, arguments=["--check", "--diff"])
-    assert (asked.code, asked.changed) == (0, 3), asked.output
+    assert (asked.code, asked.changed) == (0, 4), asked.output
     assert "UV_NO_INDEX=1" in asked.output
     made = machines.play_roles("skypilot", variables=OFFLINE)
-    assert (made.code, made.changed) == (0, 3), made.output
+    assert (made.code, made.changed) == (0, 4), made.output
     again = machines.play_roles("skypilot", variables=OFFLINE)
     assert (again.code, again.changed) == (0, 0), again.output
-    # The Python that SkyPilot asks for is that of the host; the newest uv has the settings.
+    # The Python that SkyPilot asks for is that of the host; the pinned uv has the settings.
     printed = machines.on("node", f"{FOLDER}/uv venv --seed '/tmp/a b' --python 3.10")
     assert printed == f"uv 0.0.1 {WHEELS} 1 venv --seed /tmp/a b --python /usr/bin/python3"
     machines.on(
@@ -129,12 +156,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         shared.mkdir()
         for wheel in runtime_wheels().iterdir():
             (shared / wheel.name).write_bytes(wheel.read_bytes())
+        (uv,) = shared.glob(f"uv-{UV}-*.whl")
+        pinned = {"version": UV, "checksums": [digest_of(uv.read_bytes())]}
+        skypilot = json.dumps({"wheels": WHEELS, "uv": pinned})
         path = folder / "blueprint.yaml"
         text = path.read_text()
         assert text.count("scheduler:\n") == 1
-        path.write_text(
-            text.replace("scheduler:\n", f"scheduler:\n  skypilot: {{wheels: {WHEELS}}}\n")
-        )
+        path.write_text(text.replace("scheduler:\n", f"scheduler:\n  skypilot: {skypilot}\n"))
         yield made
 
 

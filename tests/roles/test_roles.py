@@ -423,6 +423,22 @@ def test_common_roles_come_first_and_once() -> None:
     assert (where["users"], where["slurm_config"], where["munge"]) == ("slurm_hosts",) * 3
 
 
+def test_task_prolog_of_skypilot_is_on_the_nodes_before_slurm_conf_names_it() -> None:
+    """Slurmstepd ends each task whose TaskProlog is not there, and it came after slurm.conf."""
+    plays = read(PLAYBOOKS / "site.yml")
+    (before,) = (
+        number
+        for number, play in enumerate(plays)
+        for task in play.get("tasks", ())
+        if task.get(INCLUDE) == {"name": "skypilot", "tasks_from": "task_prolog"}
+    )
+    (named,) = (number for number, play in enumerate(plays) if "slurm_config" in roles_of(play))
+    assert plays[before]["hosts"] == "slurm_compute"
+    assert before < named
+    names = [task["name"] for task in read(ROOT / "roles/skypilot/tasks/task_prolog.yml")]
+    assert names == ["Make the folder of the task prolog", "Write the task prolog"], "no wheel"
+
+
 def test_roles_are_found_by_their_names_in_the_collection(tmp_path: Path) -> None:
     names = [f"rackwright.cluster.{role.name}" for role in ROLES]
     play = {"name": "Every role", "hosts": "all", "roles": names}

@@ -331,6 +331,10 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars(outer, **mpi_variables(scheduler))
     if scheduler.skypilot is not None:
         groups.vars(outer, skypilot_wheels=scheduler.skypilot.wheels or "")
+        if (uv := scheduler.skypilot.uv) is not None:
+            groups.vars(
+                outer, skypilot_uv_version=uv.version, skypilot_uv_checksums=[*uv.checksums]
+            )
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
     groups.vars("slurm_controller", **state_variables(slurm.state), **elastic_variables(plan))

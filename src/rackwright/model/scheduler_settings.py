@@ -46,7 +46,11 @@ LONGEST_WINDOW = 43_200 * 60.0
 
 LARGEST_PORT = 65_535
 
-_TASK_PROLOG = "slurmd reads TaskProlog again; jobs go on"
+_TASK_PROLOG = (
+    "slurmd reads TaskProlog again once nodes have its program; jobs go on, except on configless nodes "
+    "without it, such as elastic nodes of an older image"
+)
+_UV = "hosts install this release of uv; jobs go on"
 
 DAY = 86_400
 """Seconds of a day."""
@@ -362,6 +366,24 @@ class SharedState(Model):
         return f"{folder}/".startswith(f"{self.mount}/")
 
 
+class UvRelease(Model):
+    """Release of uv, which root installs from a wheel."""
+
+    version: Annotated[
+        Annotated[str, Field(pattern=r"^\d+(\.\d+)+((a|b|rc)\d+)?$")],
+        HARDWARE,
+        OnChange("in place", _UV),
+    ]
+    """Release of uv, like ``0.9.8``."""
+    checksums: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")], ...],
+        Field(min_length=1),
+        HARDWARE,
+        OnChange("in place", _UV),
+    ]
+    """Checksums of its wheel, one for each architecture of the hosts: ``sha256:`` and 64 hex digits."""
+
+
 class SkyPilot(Model):
     """Users of SkyPilot, whose tasks are jobs of the cluster.
 
@@ -370,4 +392,12 @@ class SkyPilot(Model):
 
     wheels: Annotated[MountPath | None, HARDWARE, OnChange("in place", _TASK_PROLOG)] = None
     """Folder that all hosts mount, with the wheels of uv and of SkyPilot's runtime, for halls without internet
-    access. Hosts download both if omitted."""
+    access. Hosts download both if omitted. Root owns the folder and the wheels, and no one else may write them."""
+    uv: Annotated[UvRelease | None, PART, OnChange("in place", _UV)] = None
+    """Release of uv in the folder of wheels. Needed with ``wheels``."""
+
+    @model_validator(mode="after")
+    def _has_a_pinned_uv(self) -> SkyPilot:
+        if (self.wheels is None) != (self.uv is None):
+            raise ValueError("'wheels' and 'uv' of 'skypilot' need each other")
+        return self

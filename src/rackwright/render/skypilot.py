@@ -17,6 +17,12 @@ from rackwright.plan.slurm.nodes import PartitionSets
 from rackwright.render.slurm import HEADER
 
 FILES = SSH_CONFIG, SKY_CONFIG = "skypilot/slurm-config", "skypilot/config.yaml"
+_APPEND = """\
+# Each user appends it, with the login name on the clusters as LOGIN. Remove earlier blocks of these clusters first.
+#   mkdir -p ~/.slurm
+#   USER=LOGIN envsubst '$USER' < slurm-config >> ~/.slurm/config
+"""
+_MERGE = "# Merge 'slurm' into ~/.sky/config.yaml, which may have other settings.\n"
 
 
 def render_skypilot(
@@ -30,10 +36,9 @@ def render_skypilot(
         allowed: names of the clusters that take new jobs.
     """
     head, plans = f"{HEADER} '{name}'; change it there.\n", tuple(clusters)
-    use = "# Each user fills in the login name: envsubst < slurm-config > ~/.slurm/config\n"
     return {
-        SSH_CONFIG: head + use + "\n".join(map(_ssh_block, plans)),
-        SKY_CONFIG: head + _sky_config(plans, allowed),
+        SSH_CONFIG: head + _APPEND + "\n".join(map(_ssh_block, plans)),
+        SKY_CONFIG: head + _MERGE + _sky_config(plans, allowed),
     }
 
 
