@@ -47,6 +47,7 @@ def full_json(loaded: LoadedPlan) -> str:
     """Return the document and its derived values as JSON."""
     return json_text(
         {
+            "schema": "rackwright.expand/v1",
             "version": 1,
             "blueprint": loaded.tree.data,
             "derived": [

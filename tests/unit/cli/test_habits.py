@@ -160,15 +160,40 @@ def test_output_takes_the_format_by_name_and_by_suffix() -> None:
             assert parse(f"{form}=x").form == form
             assert [parse(f"x{suffix}").form for suffix in suffixes] == [form] * len(suffixes)
         assert parse("dir/plain") == Output(next(iter(parse.formats)), Path("dir/plain"), False)
-        for text in ("nonsense=x", next(iter(parse.formats)), "x.nonsense", "-"):
+        unknown = () if parse.folder else ("x.nonsense",)
+        for text in ("nonsense=x", next(iter(parse.formats)), *unknown, "-"):
             with pytest.raises(UsageError, match="is not FORMAT=FILE") as caught:
                 parse(text)
             assert caught.value.hint
 
 
+def test_folder_of_sheets_may_have_a_dot_in_its_name(tmp_path: Path) -> None:
+    """``--output out/site-1.0`` and the folder of ``mktemp -d`` were files with unknown suffixes."""
+    path = str(builtin_pack() / "fixtures/slurm.yaml")
+    for folder in ("out/site-1.0", "tmp.Xy12abcdEF"):
+        ended = run_here(tmp_path, "sheets", path, "--output", folder)
+        assert ended.code == 0, ended.err
+        assert (tmp_path / folder / "cables.csv").is_file()
+    run_here(tmp_path, "sheets", path, "--output", "csv").refused("write 'csv=DIR'")
+    run_here(tmp_path, "expand", path, "--output", "full.conf").refused(
+        "no format here ends in '.conf'", "name the format, as in 'yaml=full.conf'; formats: yaml"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "key"),
     [
+        (("cost", "BLUEPRINT"), "total"),
+        (("bom", "BLUEPRINT"), "lines"),
+        (("expand", "--rules"), "rules"),
+        (("waivers", "list", "BLUEPRINT"), "today"),
+        (("policy", "show", "PWR-006"), "policy"),
+        (("policy", "digest", "PACK"), "digest"),
+        (("catalogue", "show", "dgx-h200"), "product"),
+        (("faults", "list"), "faults"),
+        (("doctor", "pdf"), "checks"),
+        (("init", "new", "--template", "onprem-h200", "--example"), "files"),
+        (("schema", "export", "--output", "out"), "files"),
         (("explain", "exit-codes"), "exit-codes"),
         (("explain", "hazards"), "hazards"),
         (("explain", "PWR-006"), "documentation"),
@@ -185,12 +210,39 @@ def test_output_takes_the_format_by_name_and_by_suffix() -> None:
 def test_answer_of_a_command_is_json_on_request(
     tmp_path: Path, words: tuple[str, ...], key: str
 ) -> None:
-    path = str(builtin_pack() / "fixtures/slurm.yaml")
-    ended = run_here(tmp_path, *(path if word == "BLUEPRINT" else word for word in words), "--json")
+    paths = {"BLUEPRINT": builtin_pack() / "fixtures/slurm.yaml", "PACK": builtin_pack()}
+    ended = run_here(tmp_path, *(str(paths.get(word, word)) for word in words), "--json")
     assert ended.code == 0, ended.err
     document = json.loads(ended.out)
     assert document[key]
-    assert "schema" in document or "version" in document
+    assert re.fullmatch(r"rackwright\.[a-z-]+/v\d+", document["schema"])
+
+
+def test_documents_without_a_schema_are_those_that_the_documentation_names(tmp_path: Path) -> None:
+    path = str(builtin_pack() / "fixtures/slurm.yaml")
+    (tmp_path / "aws.yaml").write_bytes((builtin_pack() / "fixtures/aws.yaml").read_bytes())
+    documents = {
+        "inventory": ("inventory", path),
+        "ci permissions": ("ci", "permissions", "aws.yaml", "--role", "preview"),
+        "schema export": ("schema", "export", "--kind", "waivers"),
+    }
+    text = (Path(__file__).parents[3] / "docs/commands.md").read_text(encoding="utf-8")
+    named = re.search(r"and no `schema`: (.*?)\. ", text, re.DOTALL)
+    assert named is not None
+    assert re.findall(r"`([^`]+)`", named[1]) == list(documents)
+    for words in documents.values():
+        ended = run_here(tmp_path, *words, "--json")
+        assert ended.code == 0, ended.err
+        assert "schema" not in json.loads(ended.out)
+
+
+def test_rules_of_derivation_never_go_to_a_file_in_silence(tmp_path: Path) -> None:
+    """It ended with 0 and wrote nothing, and ``--json`` printed Markdown."""
+    run_here(tmp_path, "expand", "--rules", "--output", "x.yaml").refused(
+        "--output has no effect with --rules"
+    )
+    document = json.loads(run_here(tmp_path, "expand", "--rules", "--json").out)
+    assert document["rules"]["fabric.name"] == "A fabric is called by its role."
 
 
 def test_drawings_as_json_are_whole_or_the_files_that_hold_them(tmp_path: Path) -> None:

@@ -93,8 +93,12 @@ def test_uncommitted_changes_are_not_overwritten(
     blueprint.write_text(blueprint.read_text().replace("2\n", "7\n"))
     release_v2(team)
     before = blueprint.read_text()
-    assert main(["update", "room"]) == 2
-    assert "has changes that are not committed" in capsys.readouterr().err
+    capsys.readouterr()
+    for option in ((), ("--json",)):
+        assert main(["update", "room", *option]) == 2
+        shown = capsys.readouterr()
+        assert "has changes that are not committed" in shown.err
+        assert shown.out == "", "no update is reported that did not happen"
     assert blueprint.read_text() == before
 
 

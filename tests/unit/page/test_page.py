@@ -18,19 +18,22 @@ from ci_team import git
 from cli_support import run_here
 from factories import a_plan, a_site
 from rackwright.drawings.one_line import boxes_of, draw_one_line, states_after_loss
+from rackwright.page import growth
 from rackwright.page.budget_rows import BudgetRow, budget_rows
 from rackwright.page.document import embedded, render_page
 from rackwright.page.finding_rows import finding_rows
 from rackwright.page.growth import next_need
 from rackwright.page.headline import headline
-from rackwright.page.places import Places
-from rackwright.plan.load import load_plan
+from rackwright.page.places import Place, Places
+from rackwright.plan.load import LoadedPlan, load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Outcome
-from rackwright.policy.check import check_plan
+from rackwright.policy.check import check_blueprint, check_plan
 from rackwright.policy.engine import Report
+from rackwright.render.full_form import full_yaml
 from rackwright.resources import bundled
 from report_factories import HOSTILE, HOSTILE_TEXT, a_report_with
+from short_forms import CATALOGUE
 from wrong_inputs import BASE
 
 FIXTURES = bundled("policies") / "fixtures"
@@ -338,15 +341,49 @@ def test_headline_says_what_one_more_rack_needs(tmp_path: Path) -> None:
         )
     run_here(tmp_path, "check", "64.yaml", "--output", "64.html")
     page = (tmp_path / "64.html").read_text(encoding="utf-8")
-    (need,) = re.findall(r"4 more servers need ([\d.]+) kW\.", page)
-    assert float(need) == pytest.approx((values[68] - values[64]) / 1000, abs=0.01)
-    assert float(need) > 4 * 10.2  # four DGX H200, and the switches that they need
+    found = re.findall(r"4 more of &#39;dgx&#39;, with their switches, need ([\d.]+) kW\.", page)
+    (need,) = map(float, found)
+    assert need == pytest.approx((values[68] - values[64]) / 1000, abs=0.01)
+    assert need > 4 * 10.2  # four DGX H200, and the switches that they need
 
 
-def test_full_form_says_nothing_about_more_servers(tmp_path: Path) -> None:
-    loaded = load_plan(FIXTURES / "air.yaml")
-    row = next(budget_rows(check_plan(loaded).results, Places(loaded.plan)))
-    assert next_need(loaded, row) == ""
+def design_of(folder: Path, text: str) -> tuple[LoadedPlan, dict[str, BudgetRow]]:
+    """Return a design and the budgets of its air, by rule."""
+    (folder / "design.yaml").write_text(text, encoding="utf-8")
+    loaded = load_plan(folder / "design.yaml", catalogue=CATALOGUE)
+    results = check_blueprint(loaded, only=["COOL-001", "COOL-017"]).results
+    return loaded, {row.policy: row for row in budget_rows(results, Places(loaded.plan))}
+
+
+def test_need_of_more_servers_is_known_where_the_limit_names_a_temperature(tmp_path: Path) -> None:
+    """COOL-017 names the return air, which more servers warm: it never had a need."""
+    loaded, rows = design_of(tmp_path, BASE)
+    assert re.search(r"return air of \d+\.\d °C", rows["COOL-017"].what)
+    assert next_need(loaded, rows["COOL-017"]) == next_need(loaded, rows["COOL-001"]) != ""
+
+
+def test_need_of_more_servers_names_the_group_at_the_place_of_the_limit(tmp_path: Path) -> None:
+    groups = "count: 40}\n      - {name: old, role: compute, type: dgx-h200, count: 16}"
+    loaded, rows = design_of(tmp_path, BASE.replace("count: 64}", groups))
+    row = rows["COOL-001"]  # of a hall with both groups
+    assert re.fullmatch(r"4 more of 'dgx' need [\d.]+ kW", next_need(loaded, row))
+    place = ("sites", 0, "node_groups", 1)
+    racks = loaded.plan.onprem[0].racks
+    own = [n for n, one in enumerate(racks) if place in {d.path for d in one.kind.devices}]
+    near = replace(row, place=Place(0, tuple(own)))
+    assert re.fullmatch(r"4 more of 'old' need [\d.]+ kW", next_need(loaded, near))
+
+
+def test_full_form_says_nothing_about_more_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, rows = design_of(tmp_path, BASE)
+    larger, _ = design_of(tmp_path, BASE.replace("count: 64}", "count: 68}"))
+    full, _ = design_of(tmp_path, full_yaml(loaded, "design.yaml"))
+    # A larger plan is at hand, so that only the form of the blueprint keeps it from being used.
+    monkeypatch.setattr(growth, "load_data", lambda data, catalogue: larger)
+    assert next_need(loaded, rows["COOL-001"]).startswith("4 more of 'dgx'")
+    assert next_need(full, rows["COOL-001"]) == ""
 
 
 def test_page_names_file_revision_and_day(tmp_path: Path) -> None:

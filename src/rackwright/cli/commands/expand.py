@@ -13,6 +13,7 @@ from rackwright.cli.options.output_files import (
     refuse_other_format,
 )
 from rackwright.cli.options.outputs import write_file
+from rackwright.cli.options.telling import answer
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the full form, or the rules.
 
     Raises:
-        UsageError: a blueprint is named with ``--rules``; the file cannot be written.
+        UsageError: a blueprint or a file is named with ``--rules``; the file cannot be written.
     """
     output: Output | None = arguments.output
     as_json = arguments.json
@@ -41,9 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.rules:
         if str(arguments.blueprint) != BLUEPRINT:
             raise UsageError("--rules is about no blueprint", hint="leave out one of both")
-        from rackwright.plan.derivation.rules import rules_table
+        if output is not None:
+            raise UsageError("--output has no effect with --rules", hint="redirect stdout")
+        from rackwright.plan.derivation.rules import RULES, rules_table
 
-        sys.stdout.write(rules_table())
+        answer(arguments, "rules", {"rules": dict(RULES)}, rules_table())
         return ExitCode.CLEAN
     from rackwright.plan.load import load_plan
     from rackwright.render.full_form import full_json, full_yaml

@@ -382,7 +382,8 @@ def _restore(arguments: argparse.Namespace, cluster: Plan) -> int:
 
     journal = load_journal(workspace(cluster.name))
     if arguments.json:
-        sys.stdout.write(json_text({"limits": dict(journal.limits), "full": dict(journal.full)}))
+        limits = {"limits": dict(journal.limits), "full": dict(journal.full)}
+        sys.stdout.write(json_text({"schema": "rackwright.power-limits/v1", **limits}))
     elif journal.limits:
         sys.stdout.write(
             f"{counted(len(journal.limits), 'host')} with limits for '{journal.reason}'\n"

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--site", help="only this site")
     add_output(
         parser,
-        OutputFile({"csv": (), "xlsx": (".xlsx",)}),
+        OutputFile({"csv": (), "xlsx": (".xlsx",)}, folder="csv"),
         "folder for the sheets as CSV, or a file that ends in .xlsx for one workbook",
         required=True,
     )

@@ -76,6 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stderr.write(
         f"template {visible(str(source))}: {kept.record.label} -> {update.kept.record.label}\n"
     )
+    if not arguments.dry_run:  # written first: the answer says that it is
+        refuse_uncommitted(folder, update)
+        write_update(folder, update)
+        if any(change.name == BLUEPRINT and change.after for change in update.changes):
+            write_schema(folder)
     if arguments.json:
         _show_json(folder, update, dry_run=arguments.dry_run)
     else:
@@ -84,10 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
         for change in update.changes if not arguments.json else ():
             sys.stdout.write(_difference(change))
         return int(ExitCode.CONFLICT if update.conflicts else ExitCode.CLEAN)
-    refuse_uncommitted(folder, update)
-    write_update(folder, update)
-    if any(change.name == BLUEPRINT and change.after for change in update.changes):
-        write_schema(folder)
     blueprint = shlex.quote(str(folder / BLUEPRINT))
     if update.conflicts:
         several = "" if update.conflicts == 1 else "s"

@@ -34,15 +34,17 @@ class Output:
 class OutputFile:
     """Parser of one ``--output``: ``FORMAT=FILE``, or a plain file with the format by its suffix.
 
-    A file without a suffix gets the first format.
+    A file without a suffix gets the first format; so does a name with another suffix if the first format is a folder.
 
     Attributes:
         formats: suffixes of each format by its name; a format without one is written as ``FORMAT=FILE``.
+        folder: format that is a folder of files; the first of ``formats``.
         stdout: ``FORMAT=-`` is stdout.
         hints: what to do instead, by a suffix that belongs to another command.
     """
 
     formats: Mapping[str, tuple[str, ...]]
+    folder: str | None = None
     stdout: bool = False
     hints: Mapping[str, str] | None = None
 
@@ -66,21 +68,27 @@ class OutputFile:
     def _plain(self, text: str) -> Output:
         path = Path(text)
         if text in self.formats:
-            raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"write '{text}=FILE'")
+            raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"write '{self._word(text)}'")
         if text == "-":
             hint = "write 'FORMAT=-'" if self.stdout else _PLAIN
             raise UsageError("'-' is not FORMAT=FILE", hint=hint)
         for form, suffixes in self.formats.items():
             if text.lower().endswith(suffixes):
                 return Output(form, path)
-        if path.suffix:
-            hint = (self.hints or {}).get(path.suffix) or self._known()
-            hint = hint.format(path=path)
+        if path.suffix and self.folder is None:  # names of folders have dots, as in 'site-1.0'
+            other = (self.hints or {}).get(path.suffix, "")
             raise UsageError(
                 f"'{text}' is not FORMAT=FILE, and no format here ends in '{path.suffix}'",
-                hint=hint,
+                hint=other.format(path=path) or self._with_format(text),
             )
         return Output(next(iter(self.formats)), path, stated=False)
+
+    def _with_format(self, text: str) -> str:
+        first = next(iter(self.formats))
+        return f"name the format, as in '{first}={text}'; {self._known()}"
+
+    def _word(self, form: str) -> str:
+        return f"{form}={'DIR' if form == self.folder else 'FILE'}"
 
     def _known(self) -> str:
         named = (

@@ -17,16 +17,18 @@ def make_client(target: Target, service: str, region: str) -> Any:
     """Return a client of the place where ``target`` provisions.
 
     On AWS the credentials are those that the Pulumi provider has: of the role that a job has taken, or
-    those that boto3 finds.
+    those that botocore finds.
     """
     from botocore.config import Config
 
     retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
     if target.endpoint is None:
-        made = _session(target).client(service, region_name=region, config=Config(retries=retries))
+        made = _session(target).create_client(
+            service, region_name=region, config=Config(retries=retries)
+        )
     else:
         # Real credentials and a proxy's hosts must not meet the embedded AWS.
-        made = _session(target).client(
+        made = _session(target).create_client(
             service,
             aws_access_key_id=target.environment["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=target.environment["AWS_SECRET_ACCESS_KEY"],
@@ -38,7 +40,6 @@ def make_client(target: Target, service: str, region: str) -> Any:
 
 
 def _session(target: Target) -> Any:
-    import boto3
     import botocore.session
 
     own = botocore.session.Session(profile=target.environment.get("AWS_PROFILE") or None)
@@ -48,7 +49,7 @@ def _session(target: Target) -> Any:
             "credentials_file", target.environment["AWS_SHARED_CREDENTIALS_FILE"]
         )
     own.register_component("data_loader", _loader(own.get_config_variable("data_path")))
-    return boto3.session.Session(botocore_session=own)
+    return own  # a session of boto3 would add its folder to the shared loader, each time
 
 
 @cache

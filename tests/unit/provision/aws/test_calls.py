@@ -8,7 +8,8 @@ import pytest
 from moto import mock_aws
 
 from rackwright.errors import UsageError
-from rackwright.provision.aws.calls import refuse_other_account
+from rackwright.provision.aws import calls
+from rackwright.provision.aws.calls import make_client, refuse_other_account
 from rackwright.provision.targets import Target
 
 
@@ -29,3 +30,16 @@ def test_credentials_of_another_account_are_refused(
 
 def test_embedded_aws_has_an_account_of_its_own(tmp_path: Path) -> None:
     refuse_other_account(Target("local", tmp_path, {}, None), "us-east-1", "111122223333")
+
+
+def test_shared_loader_keeps_its_folders_from_session_to_session(tmp_path: Path) -> None:
+    """Every session of boto3 appended its own folder: eight after six sessions."""
+    keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
+    target = Target("local", tmp_path, keys, "http://127.0.0.1:9")
+    make_client(target, "sts", "us-east-1")
+    loader = calls._loader(None)
+    before = list(loader.search_paths)
+    for _ in range(3):
+        make_client(target, "sts", "us-east-1")
+    assert loader.search_paths == before
+    assert len(set(before)) == len(before)
