@@ -884,9 +884,10 @@ def local_time(text):
 
 
 def is_off(states):
-    """Return True if Slurm does not need the instance of a node."""
+    """Return True if Slurm does not need the instance of a node. A power-down that was asked for waits for its jobs."""
+    waits = "POWER_DOWN" in states and busy(states)
     off = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"} & states
-    return bool(off) and not {"POWERING_UP", "POWER_UP"} & states
+    return bool(off) and not waits and not {"POWERING_UP", "POWER_UP"} & states
 
 
 def is_left_alone(told):

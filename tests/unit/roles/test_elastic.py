@@ -101,6 +101,17 @@ def test_a_program_that_is_killed_before_any_call_leaves_no_orphan(
     assert aws.living() == (wanted if up else [])
 
 
+def test_a_power_down_that_was_asked_for_waits_for_the_jobs(
+    run: Any, aws: Aws, slurm: Slurm, busy_node: str
+) -> None:
+    slurm.state(busy_node, to="ALLOCATED+POWER_DOWN")
+    run("sweep")
+    assert aws.living() == [busy_node]
+    slurm.state(busy_node, to="IDLE+POWER_DOWN")
+    run("sweep")
+    assert aws.living() == []
+
+
 def test_a_launch_whose_answer_is_lost_is_found_again(run: Any, aws: Aws, slurm: Slurm) -> None:
     slurm.state("train-3", to="ALLOCATED+POWERING_UP")
     aws.killed_after = True
