@@ -159,9 +159,13 @@ class RepairController:
         elif record.state is RepairState.VALIDATING:
             again = record.rung + 1 if record.fault == fault.id else record.rung
             self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state in {RepairState.SUSPECT, RepairState.DRAINING} and (
-            _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
-            or (record.incident and not explains(record.incident, fault))
+        elif (
+            record.state in {RepairState.SUSPECT, RepairState.DRAINING}
+            and not leaks(self.table, record.fault)
+            and (
+                _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
+                or (record.incident and not explains(record.incident, fault))
+            )
         ):
             self.journal.change(node, now, f"worse: {event.text}", **known, rung=0, incident="")
         else:
@@ -189,6 +193,8 @@ class RepairController:
             if record.incident and record.incident not in named:
                 text = f"no new fault of {record.incident}"
             elif (
+                if leaks(self.table, fault.id):
+                    continue  # no leaking node is held back
                 fault is not None
                 and fault.subject
                 == "file-system"  # Slurm tells of it in every pass until it is over
@@ -197,6 +203,8 @@ class RepairController:
             ):
                 text = f"{fault.id} is over"
             else:
+            if leaks(self.table, record.fault):
+                continue  # only hands end a leak
                 continue
             self.journal.step(record.node, "clear", now, text, incident="")
 
