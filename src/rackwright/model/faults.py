@@ -126,7 +126,12 @@ class Signal(Model):
     counter: str | None = None
     """Name of a number that only grows, like ``port.link_downed``."""
     pattern: Pattern | None = None
-    """Regular expression for a line, or for what follows the number of an Xid; group ``device`` names the part."""
+    """Regular expression for a line, or for the text after the number of an Xid.
+
+    Group ``device`` names the part, group ``sensor`` the sensor whose later return to normal takes the sign back.
+    """
+    given: str | None = None
+    """Reading that has to be above 0 for a line to be a sign. Any line is one if omitted."""
     above: Limit | None = None
     """Limit that a reading exceeds, or that the growth of a counter exceeds within ``within``."""
     below: Limit | None = None
@@ -162,6 +167,8 @@ class Signal(Model):
         match kinds[0]:
             case "log" if self.pattern is None or known:
                 raise ValueError("a 'log' has a 'pattern', and no limit")
+            case kind if kind != "log" and self.given is not None:
+                raise ValueError("'given' belongs to a 'log'")
             case "xid" | "link" if known:
                 raise ValueError("an 'xid' or a 'link' has no limit")
             case "reading" if known != 1 or self.pattern is not None:

@@ -22,6 +22,10 @@ _OF_PROGRAM = ("node health: ", "rackwright")
 """Beginnings of reasons in Slurm of our programs: the words of an operator are about what they know already."""
 _REASON_ID = re.compile(r"\[([a-z][a-z0-9-]+)\]")
 _NUMBERS = re.compile(r"\((0x[0-9a-fA-F]+) (0x[0-9a-fA-F]+)\b")
+_NORMAL = re.compile(
+    r"\bto (ok|normal)\b(?!.*deasserted)|\bno (\w+ )?leak|(?<!until it is )(cleared|resolved)\W*$"
+)
+"""Words by which a sensor is back to normal, in small letters."""
 _NOTHING = frozenset({"", "n/a", "[n/a]", "none"})
 
 
@@ -51,21 +55,30 @@ class _Sign:
 
 
 def detect(table: FaultTable, recording: Recording) -> tuple[FaultEvent, ...]:
-    """Return the faults of a recording: of each fault and device the last sign, as a fault may come again."""
+    """Return the faults of a recording: of each fault and device the last sign, as a fault may come again.
+
+    Times of two sources cannot be compared: each has its own last sign.
+    """
     xids = list(_xids(recording))
-    found: dict[tuple[str, str], FaultEvent] = {}
+    found: dict[tuple[str, str, str], FaultEvent] = {}
     for fault in table.faults.values():
         for signal in fault.signals:
             last = {e.device: e for e in _events(table, fault, signal, recording, xids)}
             for device, event in last.items():
-                known = found.get((event.fault, device))
+                key = (event.fault, device, _source(signal))
+                known = found.get(key)
                 if known is None or known.at < event.at:
-                    found[event.fault, device] = event
+                    found[key] = event
     for line in recording.lines:
         for name in reason_faults(line.text) if line.log == "slurm-reason" and line.text.startswith(_OF_PROGRAM) else ():  # fmt: skip
-            if name in table.faults and not any(fault == name for fault, _ in found):
-                found[name, ""] = FaultEvent(name, "", line.at or 0.0, line.text)
-    return tuple(sorted(found.values()))
+            if name in table.faults and not any(fault == name for fault, *_ in found):
+                found[name, "", line.log] = FaultEvent(name, "", line.at or 0.0, line.text)
+    return tuple(sorted(set(found.values())))
+
+
+def _source(signal: Signal) -> str:
+    """Return the source of a signal's times; that of an Xid is the kernel."""
+    return signal.log or (signal.reading or signal.counter or "kernel").partition(".")[0]
 
 
 def reason_faults(text: str) -> list[str]:
@@ -130,7 +143,7 @@ def _events(
     if signal.xid is not None or signal.link is not None:
         signs = _xid_signs(table, signal, xids)
     elif signal.log is not None:
-        signs = _line_signs(signal, recording.lines)
+        signs = _line_signs(signal, recording)
     elif signal.counter is not None:
         yield from (
             FaultEvent(fault.id, sign.device, sign.at, sign.text)
@@ -175,11 +188,40 @@ def _link_class(table: FaultTable, xid: _Xid) -> tuple[str, str]:
     return ("IGNORE" if harmless else "RESET_GPU"), ""
 
 
-def _line_signs(signal: Signal, lines: Iterable[LogLine]) -> Iterator[_Sign]:
+def _line_signs(signal: Signal, recording: Recording) -> Iterator[_Sign]:
+    given = (s.value for s in recording.samples if s.name == signal.given)
+    if signal.given is not None and not any((_number(value) or 0) > 0 for value in given):
+        return
     pattern = _compiled(signal.pattern or "")
-    for line in lines:
-        if line.log == signal.log and (match := pattern.search(line.text)) is not None:
-            yield _Sign(match.groupdict().get("device") or "", line.at or 0.0, line.text)
+    lines = [line for line in recording.lines if line.log == signal.log]
+    for index, line in enumerate(lines):
+        if (match := pattern.search(line.text)) is None:
+            continue
+        groups = match.groupdict()
+        if (sensor := groups.get("sensor")) is None or not any(
+            _takes_back(other, line, sensor)
+            for place, other in enumerate(lines)
+            if _follows((other.at or 0.0, place), (line.at or 0.0, index))
+        ):
+            yield _Sign(groups.get("device") or "", line.at or 0.0, line.text)
+
+
+def _follows(second: tuple[float, int], first: tuple[float, int]) -> bool:
+    """Return True if a line is the later one, by time and place; by place alone if one has no time."""
+    timed = second[0] > 0 and first[0] > 0
+    return second > first if timed else second[1] > first[1]
+
+
+def _takes_back(line: LogLine, sign: LogLine, sensor: str) -> bool:
+    """Return True if a line deasserts the event of a sign, or says that its sensor is back to normal."""
+    text = line.text.lower()
+    if (
+        text.count("deasserted") == 1
+        and text.replace("deasserted", "asserted") == sign.text.lower()
+    ):
+        return True
+    named = re.search(rf"(?<!\w){re.escape(sensor.lower())}(?!\w)", text)
+    return named is not None and _NORMAL.search(text) is not None
 
 
 def _reading_signs(signal: Signal, samples: Sequence[Sample]) -> Iterator[_Sign]:

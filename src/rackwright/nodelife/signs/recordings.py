@@ -98,14 +98,19 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^((?:\s*\d+ *\| *)?)([A-Z][a-z]{2}-\d\d-\d{4})[ |]+(\d\d:\d\d:\d\d)[ |]+"), "%b-%d-%Y %H:%M:%S"),
 )  # fmt: skip
 """Times of syslog (without a year: 2000), of the fabric manager, of ipmitool and of FreeIPMI."""
+_SEVERITY = re.compile(r"(\{\d+\})\[Hardware Error\]: .*\b(?:severity|type): (\w+)$")
+_SECTION = re.compile(r"(\{\d+\})\[Hardware Error\]: +section_type: ")
+"""Lines of an error record of the platform: its severity, and after it the part that has the error."""
 _CTIME = re.compile(r"^\[(\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\]\s*")
 
 
 def read_log(log: str, text: str) -> Iterator[LogLine]:
     """Yield the whole lines of a log: a last line without its end is still being written.
 
-    A line that comes twice with one time was read twice, and counts once.
+    A line that comes twice with one time was read twice, and counts once. The severity of an error record of
+    the platform is a line of its own: the line with the type of the section gets it, too.
     """
+    severities: dict[str, str] = {}
     seen: set[tuple[float, str]] = set()
     untimed: Counter[str] = Counter()
     for line in text.split("\n")[:-1]:
@@ -119,6 +124,10 @@ def read_log(log: str, text: str) -> Iterator[LogLine]:
         elif log not in _STATES:
             untimed[rest] += 1
             at = -float(untimed[rest])
+        if section := _SECTION.search(rest):
+            rest += f", severity: {severities.get(section[1], 'unknown')}"
+        elif severity := _SEVERITY.search(rest):
+            severities[severity[1]] = severity[2]
         yield LogLine(log, at, rest)
 
 

@@ -115,6 +115,25 @@ def test_fault_that_comes_again_in_one_log_is_another_event() -> None:
     assert (event.at, again.at) == (10.0, 500.0)
 
 
+def test_state_that_lasts_is_seen_beside_an_older_line_of_a_log() -> None:
+    """The time of the line was compared with 0, the time of a state: the node returned with its bad disk."""
+    line = "[40.0] nvme nvme0: controller is down; will reset: CSTS=0xffffffff\n"
+    material = {"kernel": line, "nvme": '{"nvme0": {"critical_warning": 4}}'}
+    events = detect_in(TABLE, material)
+    assert [(event.fault, event.device, event.at) for event in events] == [
+        ("nvme-failing", "nvme0", 0.0),
+        ("nvme-failing", "nvme0", 40.0),
+    ]
+
+
+def test_new_line_of_the_kernel_is_seen_beside_an_older_one_of_the_bmc() -> None:
+    """One clock counts from boot and the other from 1970: the kernel's line was always the older one."""
+    bmc = "1 | 11/27/2026 | 06:12:01 | Memory DIMM_B2 | Uncorrectable ECC | Asserted\n"
+    kernel = "[500.0] Memory failure: 0x12: recovery action for dirty page: Recovered\n"
+    events = detect_in(TABLE, {"sel": bmc, "kernel": kernel})
+    assert sorted(event.at for event in events) == [500.0, 1795759921.0]
+
+
 def test_number_of_an_xid_that_dcgm_keeps_is_one_error() -> None:
     metric = 'DCGM_FI_DEV_XID_ERRORS{{gpu="0"}} {} {}\n'.format
     assert faults(dcgm=metric(31, 1000) + metric(31, 61000) + metric(31, 121000)) == {"gpu-page-fault"}  # fmt: skip

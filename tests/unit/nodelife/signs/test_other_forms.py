@@ -55,17 +55,11 @@ FORMS: list[tuple[str, str, str, int]] = [
         "",
         1,
     ),
-    ("nvidia-smi-text", "No devices were found", "gpu-init-failed", 0),
+    ("nvidia-smi-text", "No devices were found", "", 0),
     (
         "nvidia-smi-text",
         "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
-        "gpu-init-failed",
-        0,
-    ),
-    (
-        "nvidia-smi-text",
-        "Failed to initialize NVML: Driver/library version mismatch",
-        "gpu-init-failed",
+        "",
         0,
     ),
     (
@@ -261,7 +255,20 @@ FORMS: list[tuple[str, str, str, int]] = [
     (
         "kernel",
         "[1.0] pcieport 0000:5c:01.0: DPC: containment event, status:0x1f01 source:0x0000",
+        "",
+        1,
+    ),
+    ("kernel", "[1.0] pcieport 0000:5c:01.0: DPC: ERR_FATAL detected", "pcie-fatal", 1),
+    (
+        "kernel",
+        "[1.0] pcieport 0000:5c:01.0: DPC: containment event, status:0x000d, ERR_FATAL received from 0000:5d:00.0",
         "pcie-fatal",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] pcieport 0000:5c:01.0: DPC: containment event, status:0x0009: unmasked uncorrectable error detected",
+        "",
         1,
     ),
     (
@@ -395,6 +402,239 @@ FORMS: list[tuple[str, str, str, int]] = [
         "",
         0,
     ),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Transition to OK | Asserted", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | State Deasserted | Asserted", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak Sensor #0x10 | Device Present | Asserted", "", 1),
+    ("sel", "2026-11-27T06:12:01Z Memory leak detected in process bmcweb", "", 1),
+    ("sel", "2026-11-27T06:12:01Z Leak detector 0 cable fault detected", "", 1),
+    ("sel", "2026-11-27T06:12:01Z Leak detected: false", "", 1),
+    ("sel", "2026-11-27T06:12:01Z No coolant leak was detected", "", 1),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detected by LeakDetector_0: state changed from Critical to OK",
+        "",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z Leak detector 'LeakDetector_0' has returned to normal.", "", 1),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detected by LeakDetector_0: state changed from Normal to Critical",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Coolant leak detected, loop pressure below normal",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detected; the alarm stays until it is cleared",
+        "coolant-leak",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z A leak has been detected at manifold 2.", "coolant-leak", 1),
+    ("sel", "2026-11-27T06:12:01Z LeakDetector_0 detected a leak", "coolant-leak", 1),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detector 'LeakDetector_0' reports a critical level leak.",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | State Asserted | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Transition to Critical from less severe | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Cooling Unit #0x20 | Leak detected | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1  | Nov-27-2026 | 06:12:01 | CDU_Leak_1 | Cooling Device | State Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak #0x10 | Leak detected | Deasserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Transition to Critical from less severe | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak #0x10 | Transition to OK | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | State Asserted | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak #0x10 | State Deasserted | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "2 | 11/27/2026 | 07:12:01 | Leak #0x10 | Leak detected | Deasserted\n1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detected by LeakDetector_0\n2026-11-27T07:12:01Z No leak detected by LeakDetector_0",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak #0x1 | Leak detected | Deasserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Deasserted\n2 | 11/27/2026 | 07:12:01 | Leak #0x10 | Leak detected | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Transition to Critical from less severe | Asserted\n2 | 11/27/2026 | 06:12:01 | Leak #0x10 | Transition to OK | Deasserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Leak detected by LeakDetector_0\n2026-11-27T07:12:01Z No leak detected by LeakDetector_01",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Power supply 2 failed, output voltage below normal",
+        "power-supply-lost",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z Power supply firmware update failed", "", 1),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Power Supply #0x71 | Predictive failure | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Power Supply #0x71 | Power Supply AC lost | Asserted",
+        "power-supply-lost",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Power Supply #0x71 | Failure detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Power Supply #0x71 | Failure detected | Deasserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Power Supply #0x71 | Failure detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Power Supply #0x72 | Failure detected | Deasserted",
+        "power-supply-lost",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z Multi-bit memory error on DIMM_B2. The system has recovered by restart",
+        "memory-uncorrectable",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z No uncorrectable memory error since the last start", "", 1),
+    ("kernel", "[1.0] amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!", "", 1),
+    ("kernel", "[1.0] amdgpu 0000:c1:00.0: amdgpu: GPU reset(2) failed", "amdgpu-hang", 1),
+    (
+        "kernel",
+        "[1.0] BERT: Error records from previous boot:\n[1.0] [Hardware Error]: event severity: fatal\n[1.0] [Hardware Error]:  Error 0, type: fatal\n[1.0] [Hardware Error]:   section_type: memory error",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] BERT: Error records from previous boot:\n[1.0] [Hardware Error]: event severity: fatal\n[1.0] [Hardware Error]:   section_type: IA32/X64 processor error\n[1.0] [Hardware Error]:     Processor Context Corrupt: true\n[1.0] [Hardware Error]:     Uncorrected: true",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] {763}[Hardware Error]: event severity: fatal\n[1.0] {763}[Hardware Error]:  Error 0, type: fatal\n[1.0] {763}[Hardware Error]:   section_type: PCIe error\n[1.0] {763}[Hardware Error]:   device_id: 0000:82:00.0",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] {1}[Hardware Error]: event severity: fatal\n[1.0] {1}[Hardware Error]:  Error 0, type: corrected\n[1.0] {1}[Hardware Error]:   section_type: memory error\n[1.0] {1}[Hardware Error]:  Error 1, type: fatal\n[1.0] {1}[Hardware Error]:   section_type: PCIe error",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] {1}[Hardware Error]: event severity: fatal\n[1.0] {1}[Hardware Error]:  Error 0, type: fatal\n[1.0] {1}[Hardware Error]:  fru_text: Card03, ChnB, DIMM0\n[1.0] {1}[Hardware Error]:   section_type: memory error",
+        "memory-uncorrectable",
+        1,
+    ),
+    (
+        "kernel",
+        "Nov 27 06:12:01 gpu-3 kernel: {1}[Hardware Error]: event severity: fatal\nNov 27 06:12:01 gpu-3 kernel: {1}[Hardware Error]:   section_type: ARM processor error",
+        "memory-uncorrectable",
+        1,
+    ),
+    ("kernel", "[1.0] [Hardware Error]: System Fatal error.", "memory-uncorrectable", 1),
+    (
+        "kernel",
+        "[1.0] XFS (nvme1n1): User initiated shutdown (0x2) received. Shutting down filesystem",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] XFS (nvme1n1): User initiated shutdown received.\n[1.0] XFS (nvme1n1): Log I/O Error (0x6) detected at xfs_fs_goingdown+0x93/0xd0 [xfs] (fs/xfs/xfs_fsops.c:458).  Shutting down filesystem.",
+        "",
+        1,
+    ),
+    (
+        "kernel",
+        "[1.0] XFS (nvme1n1): Log I/O Error (0x2) detected at xlog_ioend_work+0x6e/0x70 [xfs] (fs/xfs/xfs_log.c:1377).  Shutting down filesystem.",
+        "nvme-failing",
+        1,
+    ),
+    ("kernel", "[1.0] watchdog: CPU3: Watchdog detected hard LOCKUP on cpu 3", "host-hung", 1),
+    ("kernel", "[1.0] NMI watchdog: Enabled. Permanently consumes one hw-PMU counter.", "", 1),
+    (
+        "kernel",
+        "[1.0] NVRM: Xid (PCI:0000:5d:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU R",
+        "",
+        1,
+    ),
+    (
+        "slurm",
+        '{"nodes":[{"name":"a","state":["IDLE","DRAIN"],"reason":"node health: Xid 154"}]}',
+        "",
+        0,
+    ),
+    (
+        "slurm",
+        '{"nodes":[{"name":"a","state":["IDLE","DRAIN"],"reason":"node health: Xid 154 (Chassis Reset Required of GPU 0000:5d:00)"}]}',
+        "gpu-recovery-other",
+        0,
+    ),
 ]
 """Source, text, fault (empty for none), and 1 where the time of the line has to be read."""
 
@@ -404,3 +644,22 @@ def test_form_is_the_fault_that_it_is(source: str, text: str, fault: str, timed:
     events = detect_in(builtin_faults(), {source: f"{text}\n"})
     assert {event.fault for event in events} == ({fault} if fault else set())
     assert not timed or all(event.at > 0 for event in events)
+
+
+CARDS = "10 gpus_expected {}\n10 gpus {}\n".format
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No devices were found",
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+        "Failed to initialize NVML: Driver/library version mismatch",
+    ],
+)
+def test_tool_without_gpus_is_a_fault_where_gpus_are_expected(text: str) -> None:
+    """An image with the driver runs on nodes without a GPU as well, and these were rebooted."""
+    for expected in (0, 8):
+        material = {"host": CARDS(expected, expected), "nvidia-smi-text": f"{text}\n"}
+        events = detect_in(builtin_faults(), material)
+        assert [event.fault for event in events] == ["gpu-init-failed"] * (expected > 0)
