@@ -21,6 +21,8 @@ from rackwright.api import (
 from rackwright.model.units import Celsius, Seconds
 from rackwright.plan.cooling.outdoors import FREEZES
 
+_FLUIDS = {"water": "plain water", "pg25": "a quarter of propylene glycol"}
+
 
 @rule(
     "COOL-021",
@@ -37,8 +39,8 @@ class RideThroughClaims(Policy):
     """Longest loss of power that a machine without batteries cools through."""
     shortest_transfer: Annotated[Seconds, Field(ge=0, le=1)] = 0.004
     """Shortest time without power while another source takes over: a static switch needs a quarter of a cycle."""
-    coldest_fluid: Annotated[Celsius, Field(ge=-60, le=0)] = -33.3
-    """Lowest freezing point of a circuit with glycol: half of it is propylene glycol."""
+    coldest_fluid: Annotated[Celsius, Field(ge=-60, le=0)] = -51.2
+    """Lowest freezing point of a circuit without ``fluid``: 60 % of its mass is ethylene glycol."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a measure for each stated ride-through, transfer time and freezing point."""
@@ -73,16 +75,20 @@ class RideThroughClaims(Policy):
         for water, path in facility_water(site):
             if water.freezing_point is None:
                 continue
-            plain = water.fluid == "water"
+            fluid, limit = "the fluid", self.coldest_fluid
+            fix = "state the freezing point of the mixture's data sheet"
+            if water.fluid is not None:
+                fluid, limit = _FLUIDS[water.fluid], FREEZES[water.fluid]
+                fix = f"omit 'freezing_point' ({limit:g} °C applies), or, for another mixture, omit 'fluid'"
             yield Measure(
                 Subject(
                     f"{site.name} facility water {water.name}",
                     (*path, "freezing_point"),
                 ),
                 value=water.freezing_point,
-                limit=FREEZES["water"] if plain else self.coldest_fluid,
+                limit=limit,
                 unit="°C",
-                what=f"stated freezing point of {'plain water' if plain else 'the fluid'}",
+                what=f"stated freezing point of {fluid}",
                 sense="at_least",
-                fix="set 'fluid' to what is in the circuit, or state the freezing point of its data sheet",
+                fix=fix,
             )

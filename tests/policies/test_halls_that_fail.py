@@ -166,7 +166,7 @@ NEWER = (
     Broken("CDUs that pump for an hour without power", LIQUID, {f"{LOOP}.rides_through": "1 h"}, "COOL-021", 3600, 30),
     Broken("one phase of 240 V for PDUs of three phases", AIR, {f"{FEEDS}.circuit.voltage": "240 V", f"{FEEDS}.circuit.phases": 1}, "PWR-030"),
     Broken("CDUs that change sources in no time", LIQUID, {f"{LOOP}.supplies": GONE, f"{LOOP}.fed_by": ["ups-a", "ups-b"], f"{LOOP}.transfer": "0 s"}, "COOL-021", 0, 0.004),
-    Broken("PG25 that freezes at -60 °C", LIQUID, {"design_coldest": "-40 °C", "facility_water.name=warm.freezing_point": "-60 °C"}, "COOL-021", -60, -33.3),
+    Broken("PG25 that freezes at -60 °C", LIQUID, {"design_coldest": "-40 °C", "facility_water.name=warm.freezing_point": "-60 °C"}, "COOL-021", -60, -10),
     Broken("water that freezes at -40 °C", LIQUID, {"design_coldest": "-26 °C", "facility_water.name=warm.fluid": "water", "facility_water.name=warm.freezing_point": "-40 °C"}, "COOL-021", -40, 0),
     Broken("racks of 10 kg on their way", AIR, {f"{GROUPS}.shipping.weight": "10 kg"}, "RACK-015", 10, 150),
 )  # fmt: skip

@@ -22,13 +22,15 @@ class FeedDemand:
         sources: source of each feed.
         racks: number of racks.
         normal: W of one rack on each feed.
-        without: the same for each set of dead feeds that can occur.
+        without: the same for each set of feeds that the loss of one source kills.
+        draws: the same for any other set; None where no other one occurs.
     """
 
     sources: tuple[str, ...]
     racks: int
     normal: FeedWatts
     without: Mapping[frozenset[int], FeedWatts]
+    draws: Callable[[frozenset[int]], FeedWatts] | None = None
 
 
 @dataclass(frozen=True, slots=True)

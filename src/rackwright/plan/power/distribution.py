@@ -125,12 +125,7 @@ class PowerTree:
 
     def without(self, lost: AbstractSet[str]) -> AbstractSet[str]:
         """Return the sources and consumers without power while several sources are lost."""
-        gone: set[str] = set()
-        for this in reversed(self.order):  # parents before children
-            parents = self.parents[this]
-            if this in lost or (parents and gone.issuperset(parents)):
-                gone.add(this)
-        return gone
+        return self.outages.dead_without(name for name in lost if name in self.parents)
 
     def without_place(self, name: str) -> AbstractSet[str]:
         """Return the sources and consumers without power while all that is in a room or on a route is lost."""

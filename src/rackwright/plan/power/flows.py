@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from operator import le
 from typing import NamedTuple
 
@@ -86,7 +87,7 @@ def judge_flows(
     # Most losses change a source as one before them did, or less: no number of it is worse then.
     seen: dict[str, Change] = dict.fromkeys(tree.sources, (0.0,) * len(each.flows))
     for lost in tree.sources if not tree.unfed else ():
-        for name, change in each.changes(tree, lost):
+        for name, change in each.changes(tree, tree.outages.dead[lost]):
             if all(map(le, change, seen[name])):
                 continue
             seen[name] = change
@@ -109,7 +110,7 @@ def judge_flows(
 
 
 class LoadsAfterLoss:
-    """Loads of the sources of a site, with cooling and losses, after each single loss."""
+    """Loads of the sources of a site, with cooling and losses, after the loss of any of them."""
 
     def __init__(self, tree: PowerTree, flows: Sequence[Flow], value: Value) -> None:
         """Prepare the loads of ``flows``, from which ``value`` makes the load of a source."""
@@ -117,17 +118,31 @@ class LoadsAfterLoss:
         self._kinds = _Kinds(flows)
         self._value = value
 
+    @cached_property
+    def normal(self) -> Mapping[str, float | None]:
+        """Load in W of each source while nothing is lost."""
+        if self._tree.unfed:
+            return dict.fromkeys(self._tree.sources)
+        unchanged = (0.0,) * len(self._kinds.flows)
+        return {
+            name: self._value(name, self._kinds.loads(name, unchanged))
+            for name in self._tree.sources
+        }
+
     def without(self, lost: str) -> Mapping[str, float | None]:
         """Return the load in W of every living source that the loss of ``lost`` may change.
 
         All are unknown where parents of a source are not named: it is unknown what else is lost.
         """
+        return self.without_dead(self._tree.outages.dead[lost])
+
+    def without_dead(self, dead: AbstractSet[str]) -> Mapping[str, float | None]:
+        """Return the same for an outage of several sources, with all that is ``dead`` then."""
         if self._tree.unfed:
-            dead = self._tree.outages.dead[lost]
             return {name: None for name in self._tree.sources if name not in dead}
         return {
             name: self._value(name, self._kinds.loads(name, change))
-            for name, change in self._kinds.changes(self._tree, lost)
+            for name, change in self._kinds.changes(self._tree, dead)
         }
 
 
@@ -142,15 +157,14 @@ class _Kinds:
         self.flows = tuple(dict.fromkeys(flows))
         self._numbers = [self.flows.index(flow) for flow in flows]
 
-    def changes(self, tree: PowerTree, lost: str) -> Iterator[tuple[str, Change]]:
-        """Yield each source that the loss of ``lost`` may change, with its change in each of ``flows``."""
-        dead = tree.outages.dead[lost]
+    def changes(self, tree: PowerTree, dead: AbstractSet[str]) -> Iterator[tuple[str, Change]]:
+        """Yield each source that an outage of ``dead`` may change, with its change in each of ``flows``."""
         leaves: dict[int, Loads] = {}
         for flow in self.flows:
             if id(flow.demands) not in leaves:
                 leaves[id(flow.demands)] = leaf_changes(dead, flow.affected(dead))
         kinds = [(flow.normal, leaves[id(flow.demands)], flow.draws) for flow in self.flows]
-        return tree.outages.changes_without(lost, kinds)
+        return tree.outages.changes_without(dead, kinds)
 
     def loads(self, name: str, change: Change) -> Sequence[float | None]:
         """Return the load of a source after such a change, in each flow as they were given."""

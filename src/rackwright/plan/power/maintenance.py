@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import combinations
+from math import inf
 from typing import NamedTuple
 
-from rackwright.model.onprem import OnPremSite
-from rackwright.plan.base import Path
-from rackwright.plan.power.consumers import Consumer
-from rackwright.plan.power.demand import FedRacks, FeedWatts
 from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.sources import plan_sources
+from rackwright.plan.power.flows import LoadsAfterLoss
+
+_NOISE = 1 + 1e-9
+"""Sums round; a worst case is worse by more than that."""
 
 Pair = tuple[str, ...]
 """A source in maintenance and one that fails; a single one where nothing else is left to fail."""
@@ -33,41 +33,83 @@ class WorstOfTwo(NamedTuple):
 
 
 class Maintenance:
-    """The electrical side of a site without one of its sources, planned when it is asked for."""
+    """Loads of the sources of a site while one of them is maintained and another one is lost.
+
+    Two losses with no rack, consumer or source below both of them do not affect each other: their
+    changes of a load add up. All other pairs are computed.
+    """
 
     def __init__(
-        self,
-        site: OnPremSite,
-        path: Path,
-        consumers: tuple[Consumer, ...],
-        classes: Sequence[FedRacks],
-        power: float | None,
-        tree: PowerTree,
+        self, tree: PowerTree, after_loss: LoadsAfterLoss, feeds: Iterable[Sequence[str]]
     ) -> None:
-        """Take what ``plan_sources`` takes, and the ``tree`` of the whole site."""
-        self._site, self._path, self._consumers = site, path, consumers
-        self._classes, self._power, self._tree = classes, power, tree
+        """Take the sources of a site, their loads, and the sources of the feeds of each class of racks."""
+        self._tree, self._loads = tree, after_loss
+        self._feeds: dict[str, set[str]] = {}
+        for sources in feeds:
+            for source in sources:
+                self._feeds.setdefault(source, set()).update(sources)
 
     def worst_loads(self, kinds: Iterable[str]) -> Mapping[str, WorstOfTwo]:
         """Return the worst case of each source, with one of ``kinds`` in maintenance and any other one lost."""
+        tree, dead = self._tree, self._tree.outages.dead
+        numbers = {name: number for number, name in enumerate(tree.sources)}
+        maintained = [name for name, source in tree.sources.items() if source.kind in kinds]
+        related = {name: self._related(name) for name in maintained}
         worst: dict[str, WorstOfTwo] = {}
-        for name, source in self._tree.sources.items():
-            if source.kind in kinds:
-                for source_name, found in self._without(name):
-                    worst[source_name] = _worse(worst.get(source_name), found)
+        for name in maintained:
+            for lost in sorted(related[name] - dead[name], key=numbers.__getitem__):
+                if lost in related and numbers[lost] < numbers[name]:
+                    continue  # that pair the other way round
+                both = tree.outages.dead_without((name, lost))
+                for source, load in self._loads.without_dead(both).items():
+                    _take_worse(worst, source, load, (name, lost))
+        single: dict[str, dict[str, float | None]] = {name: {} for name in tree.sources}
+        for lost in tree.sources:
+            for source, load in self._loads.without(lost).items():
+                single[source][lost] = load
+        for source, after in single.items():
+            alive = [name for name in maintained if source not in dead[name]]
+            for pair, load in self._unrelated(source, after, alive, related):
+                _take_worse(worst, source, load, pair)
         return worst
 
-    def _without(self, name: str) -> Iterator[tuple[str, WorstOfTwo]]:
-        dead = self._tree.outages.dead[name]
-        left = tuple(s for s in self._tree.sources.values() if s.name not in dead)
-        power = self._site.power.model_copy(update={"sources": left})
-        site = self._site.model_copy(update={"power": power})
-        classes = [living for cls in self._classes if (living := _living(cls, dead)) is not None]
-        consumers = tuple(c for c in self._consumers if c.name not in dead)
-        for row in plan_sources(site, self._path, consumers, classes, self._power).rows:
-            load = row.facility_worst_w
-            lost = (name,) if row.facility_lost is None else (name, row.facility_lost)
-            yield row.source, WorstOfTwo(load, lost, load is not None)
+    def _related(self, name: str) -> AbstractSet[str]:
+        """Return the sources with a rack, a consumer or a source below them that is also below ``name``."""
+        below = self._tree.below(name)
+        shared = below.union(*(self._feeds[source] for source in below if source in self._feeds))
+        above = frozenset[str]().union(*map(self._tree.ancestors, shared))
+        return above & self._tree.sources.keys()
+
+    def _unrelated(
+        self,
+        source: str,
+        after: Mapping[str, float | None],
+        maintained: Sequence[str],
+        related: Mapping[str, AbstractSet[str]],
+    ) -> Iterator[tuple[Pair, float | None]]:
+        """Yield loads of a source with one or two unrelated sources out, the worst among them.
+
+        Args:
+            source: its name.
+            after: its load in W after the loss of each source that changes it.
+            maintained: sources that are maintained and whose loss it survives.
+            related: to each of them, the sources that are not unrelated.
+        """
+        normal = self._loads.normal[source]
+        ranked = sorted(after.items(), key=lambda item: -inf if item[1] is None else -item[1])
+        settled = False
+        for name in maintained:
+            if settled and name not in after:
+                continue
+            alone = after.get(name, normal)
+            yield (name,), alone
+            other = next((item for item in ranked if item[0] not in related[name]), None)
+            if other is not None:
+                lost, load = other
+                known = normal is not None and alone is not None and load is not None
+                yield (name, lost), alone + load - normal if known else None
+            # Another one that changes nothing here adds nothing to the worst single loss.
+            settled = settled or (name not in after and (not ranked or other is ranked[0]))
 
 
 def dead_feeds(
@@ -105,31 +147,11 @@ def outages_of_two(
         yield pair, tree.without(frozenset(pair))
 
 
-def _living(cls: FedRacks, dead: AbstractSet[str]) -> FedRacks | None:
-    """Return the racks with their remaining feeds only; None where none remains."""
-    keep = [n for n, source in enumerate(cls.sources) if source not in dead]
-    gone = frozenset(range(len(cls.sources))) - frozenset(keep)
-    if not keep:
-        return None
-
-    def draws(lost: frozenset[int]) -> tuple[FeedWatts, FeedWatts]:
-        normal, peak = cls.draws(gone | {keep[n] for n in lost})
-        return tuple(normal[n] for n in keep), tuple(peak[n] for n in keep)
-
-    return FedRacks(
-        racks=cls.racks,
-        turns=cls.turns,
-        sources=tuple(cls.sources[n] for n in keep),
-        draws=draws,
-        circuits=tuple(one for one in cls.circuits if one[0] not in dead),
-        uncounted=cls.uncounted,
-    )
-
-
-def _worse(one: WorstOfTwo | None, other: WorstOfTwo) -> WorstOfTwo:
-    if one is None:
-        return other
-    known = one.known and other.known
-    if one.load is None or (other.load is not None and other.load > one.load):
-        return other._replace(known=known)
-    return one._replace(known=known)
+def _take_worse(worst: dict[str, WorstOfTwo], source: str, load: float | None, lost: Pair) -> None:
+    so_far = worst.get(source)
+    if so_far is None:
+        worst[source] = WorstOfTwo(load, lost, load is not None)
+    elif load is None:
+        worst[source] = so_far._replace(known=False)
+    elif so_far.load is None or load > so_far.load * _NOISE:
+        worst[source] = WorstOfTwo(load, lost, so_far.known)

@@ -114,7 +114,7 @@ def plan_power(
         autonomies=tuple(autonomies(plant.tree, plant.rows)),
         overhead=plant.overhead,
         after_loss=plant.after_loss,
-        maintenance=Maintenance(site, path, consumers, fed, drawn, plant.tree),
+        maintenance=Maintenance(plant.tree, plant.after_loss, [cls.sources for cls in fed]),
     )
 
 

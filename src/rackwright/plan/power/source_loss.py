@@ -45,7 +45,7 @@ class Outages:
                 children.setdefault(parent, []).append(name)
         self.children: Mapping[str, Sequence[str]] = children
         self.dead: Mapping[str, AbstractSet[str]] = {
-            name: self._dead_without(name) for name in sources
+            name: self.dead_without((name,)) for name in sources
         }
         self._numbers = {lost: number for number, lost in enumerate(self.dead)}
         self._killers: dict[str, list[str]] = {}
@@ -67,16 +67,15 @@ class Outages:
         return sorted(losses, key=self._numbers.__getitem__)
 
     def changes_without(
-        self, lost: str, kinds: Sequence[tuple[Loads, Loads, Draws]]
+        self, dead: AbstractSet[str], kinds: Sequence[tuple[Loads, Loads, Draws]]
     ) -> Iterator[tuple[str, Change]]:
-        """Yield every living source that the loss of ``lost`` may change, with the change of each kind of load.
+        """Yield every living source that an outage may change, with the change of each kind of load.
 
         Args:
-            lost: the source that is lost.
+            dead: all that is without power.
             kinds: of each kind of load, that of every source while nothing is lost, the
                 ``leaf_changes`` of the racks, and what each source draws from above by what it carries.
         """
-        dead = self.dead[lost]
         leaves = [name for _, own, _ in kinds for name in own]
         numbers, changed, steps = self._walk(dead, leaves)
         living = [name for name in changed if name not in dead]
@@ -127,16 +126,18 @@ class Outages:
         for gone in dead:
             yield from (child for child in self.children.get(gone, ()) if child not in dead)
 
-    def _dead_without(self, lost: str) -> AbstractSet[str]:
+    def dead_without(self, lost: Iterable[str]) -> AbstractSet[str]:
+        """Return all that is without power while several sources are lost."""
         # A dict keeps the order, so that sums over the dead are the same in each run.
-        dead: dict[str, None] = {lost: None}
+        dead: dict[str, None] = dict.fromkeys(lost)
         # Parents before children, so that the fate of all parents is known.
-        waiting = [-self.place[child] for child in self.children.get(lost, ())]
+        waiting = [-self.place[child] for name in dead for child in self.children.get(name, ())]
         seen = set(waiting)
+        waiting = list(seen)
         heapq.heapify(waiting)
         while waiting:
             name = self._order[-heapq.heappop(waiting)]
-            if self._carrier(self._parents[name], dead.keys()) is not None:
+            if name in dead or self._carrier(self._parents[name], dead.keys()) is not None:
                 continue
             dead[name] = None
             for place in (-self.place[child] for child in self.children.get(name, ())):
@@ -152,6 +153,8 @@ def leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Load
     for demand in affected:
         gone = frozenset([n for n, source in enumerate(demand.sources) if source in dead])
         after = demand.without.get(gone)
+        if after is None and demand.draws is not None:
+            after = demand.draws(gone)
         if after is None:
             after = (None,) * len(demand.sources)
         for source, old, new in zip(demand.sources, demand.normal, after, strict=True):

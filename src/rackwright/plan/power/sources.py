@@ -127,7 +127,9 @@ def plan_sources(
         )
         for name, source in tree.sources.items()
     )
-    return Sources(tree, rows, overhead, LoadsAfterLoss(tree, flows, facility))
+    return Sources(
+        tree, rows, overhead, LoadsAfterLoss(tree, (flows[0], flows[0], flows[2]), facility)
+    )
 
 
 class _Uncounted(NamedTuple):
@@ -213,8 +215,20 @@ def _demands(cls: FedRacks, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
     normal, peak = cls.draws(frozenset())
     without = {dead: cls.draws(dead) for dead in outages.dead_feeds(sources)}
     return (
-        FeedDemand(sources, cls.racks, normal, {d: draws for d, (draws, _) in without.items()}),
-        FeedDemand(sources, cls.racks, peak, {d: peaks for d, (_, peaks) in without.items()}),
+        FeedDemand(
+            sources,
+            cls.racks,
+            normal,
+            {dead: draws for dead, (draws, _) in without.items()},
+            lambda dead: cls.draws(dead)[0],
+        ),
+        FeedDemand(
+            sources,
+            cls.racks,
+            peak,
+            {dead: peaks for dead, (_, peaks) in without.items()},
+            lambda dead: cls.draws(dead)[1],
+        ),
     )
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import pytest
 
 from designs import Design
+from rackwright.plan.power import plan as power_plan
+from rackwright.plan.power.demand import plus
 from rackwright.plan.power.maintenance import dead_feeds, outages_of_two
+from rackwright.plan.power.overhead import losses_of, unknown_loads
+from rackwright.plan.power.sources import plan_sources
 
 KINDS = ("utility", "ups")
 SOURCES = ("power", "sources")
@@ -80,3 +86,84 @@ def test_pairs_without_a_maintained_source_are_left_out(hall: Design) -> None:
     pairs = [set(pair) for pair, _ in outages_of_two(tree, ["rpp-a", "rpp-b"], KINDS)]
     assert {"rpp-a", "rpp-b"} not in pairs
     assert {"rpp-a", "ups-b"} in pairs
+
+
+ALL_KINDS = ("utility", "generator", "transformer", "switchgear", "ups")
+FIXTURES = ("air", "busways", "electrical", "plant", "two-feeds")
+
+
+class Recorded:
+    """A site with the racks and consumers that its power was planned of."""
+
+    def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch, changes: Any = None) -> None:
+        taken: list[Any] = []
+
+        def plan(site: Any, path: Any, consumers: Any, classes: Any, power: Any) -> Any:
+            taken[:] = [consumers, classes]
+            return plan_sources(site, path, consumers, classes, power)
+
+        monkeypatch.setattr(power_plan, "plan_sources", plan)
+        (self.site,) = Design(name).plan(changes).onprem
+        self.consumers, self.classes = taken
+
+    def loads_without(self, lost: frozenset[str]) -> Mapping[str, float | None]:
+        """Load of each living source, pushed up from all racks and consumers that live."""
+        tree, overhead = self.site.power.tree, self.site.power.overhead
+        dead = tree.without(lost)
+        racks: dict[str, float | None] = {}
+        for cls in self.classes:
+            gone = frozenset(n for n, source in enumerate(cls.sources) if source in dead)
+            for source, watts in zip(cls.sources, cls.draws(gone)[0], strict=True):
+                racks[source] = plus(racks.get(source, 0.0), watts and watts * cls.racks)
+        entries = {c.name: c.power for c in self.consumers if c.fed_by and c.power is not None}
+        alive = {name: name not in dead for name in tree.order}
+        carried = tree.push_up(racks, alive)
+        declared = tree.push_up({**racks, **entries}, alive, losses_of(tree))
+        unknown = unknown_loads(tree, self.consumers, overhead.carriers)
+        return {
+            name: None if name in unknown else overhead.of(name, declared[name], carried[name])
+            for name in tree.sources
+            if name not in dead
+        }
+
+
+@pytest.mark.parametrize("kinds", [ALL_KINDS, *((kind,) for kind in ALL_KINDS)])
+@pytest.mark.parametrize("name", FIXTURES)
+def test_worst_of_two_losses_is_that_of_all_pairs(
+    name: str, kinds: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pair is pushed up from the living racks and consumers, with the overhead of the whole site."""
+    whole = Recorded(name, monkeypatch)
+    compare_with_all_pairs(whole, kinds)
+
+
+def test_overhead_does_not_take_the_power_of_dead_consumers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both panels of the plant hang on the utility alone, and die with it."""
+    whole = Recorded("plant", monkeypatch)
+    names = [source.source for source in whole.site.power.sources]
+    changes = {
+        (*SOURCES, names.index(name), "fed_by"): ["utility"] for name in ("mech-a", "mech-b")
+    }
+    compare_with_all_pairs(Recorded("plant", monkeypatch, changes), ("utility",))
+
+
+def compare_with_all_pairs(whole: Recorded, kinds: tuple[str, ...]) -> None:
+    power = whole.site.power
+    tree = power.tree
+    worst: dict[str, float] = {}
+    unknown: set[str] = set()
+    for one in [name for name, source in tree.sources.items() if source.kind in kinds]:
+        for other in tree.sources:
+            for name, load in whole.loads_without(frozenset({one, other})).items():
+                if load is None or tree.unfed:
+                    unknown.add(name)
+                else:
+                    worst[name] = max(worst.get(name, 0.0), load)
+    found = power.maintenance.worst_loads(kinds)
+    assert {name for name, row in found.items() if not row.known} == unknown
+    assert found.keys() == worst.keys() | unknown
+    for name, load in worst.items():
+        if name not in unknown:
+            assert found[name].load == pytest.approx(load, abs=1e-6), name

@@ -32,7 +32,7 @@ def loads_without(
 ) -> Loads:
     """The loads of one kind that a loss may change."""
     leaves = leaf_changes(tree.outages.dead[lost], affected)
-    found = tree.outages.changes_without(lost, [(normal, leaves, AS_CARRIED)])
+    found = tree.outages.changes_without(tree.outages.dead[lost], [(normal, leaves, AS_CARRIED)])
     return {name: after(normal[name], change) for name, (change,) in found}
 
 
