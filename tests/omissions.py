@@ -90,6 +90,8 @@ ASKED = {
     "costs.budget_per_hour": "the cluster may cost what it costs in an hour",
     "costs.budget_per_year": "the cluster may cost what it costs in a year",
     "policies*": "the rule holds in full",
+    "datasets": "no data set is moved or read",
+    "datasets[]": "the data set is neither moved nor read",
     "reliability": "no job and no share of the hosts is asked for",
     "reliability.jobs[].parts[]": "the job does without these hosts",
     "reliability.least_after_site_loss": "no share of the hosts is asked for",
@@ -98,6 +100,7 @@ ASKED = {
     "sites[].halls[].rows[].power_limit": "the row may draw what its sources carry",
     "workloads": "no job is planned, and nothing is asked of the cluster for one",
     "workloads[]": "the job is not planned, and nothing is asked of the cluster for it",
+    "workloads[].dataset": "no reading of samples is asked for",
     "workloads[].target": "the job may get the tokens a day that it gets",
 }
 """Fields by which an owner asks for more than hardware does, and what holds without them."""
@@ -109,6 +112,9 @@ GONE = {
     "sites[].fabrics[].attached[].split": "the ports are whole, and have their full rate",
     "owner": "it is a tag of everything, of which there was one too many",
     "sites[].network.endpoints*": "a service without endpoints was named",
+    "sites[].fabrics[].ecn": "no congestion marking is declared that would need pauses",
+    "sites[].power.cabling": "nobody says how the cables lie, as PWR-020 says",
+    "sites[].power.sources[].fault_current": "it follows from what feeds the source",
     "sites[].power.sources[].battery_room": "the batteries are in the room of their UPS",
     "sites[].power.sources[].route": "no trench or riser is named for the cables",
     "sites[].power.sources[].redundancy": "the load is carried with one source less, and checked so",
