@@ -159,9 +159,13 @@ class RepairController:
         elif record.state is RepairState.VALIDATING:
             again = record.rung + 1 if record.fault == fault.id else record.rung
             self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state in {RepairState.SUSPECT, RepairState.DRAINING} and (
-            _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
-            or (record.incident and not explains(record.incident, fault))
+        elif (
+            record.state in {RepairState.SUSPECT, RepairState.DRAINING}
+            and not leaks(self.table, record.fault)
+            and (
+                _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
+                or (record.incident and not explains(record.incident, fault))
+            )
         ):
             self.journal.change(node, now, f"worse: {event.text}", **known, rung=0, incident="")
         else:
@@ -178,6 +182,8 @@ class RepairController:
                 fault = self.table.faults.get(record.fault)
                 if fault is None or not explains(shared.part.title, fault):
                     continue  # the node has one of its own beside
+                if leaks(self.table, fault.id):
+                    continue  # no leaking node is held back
                 if record.state is RepairState.SUSPECT and record.incident != shared.part.title:
                     self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
 
@@ -186,6 +192,8 @@ class RepairController:
         named = {shared.part.title for shared in self.shared}
         for record in self.journal.in_states([RepairState.SUSPECT]):
             fault = self.table.faults.get(record.fault)
+            if leaks(self.table, record.fault):
+                continue  # only hands end a leak
             if record.incident and record.incident not in named:
                 text = f"no new fault of {record.incident}"
             elif (

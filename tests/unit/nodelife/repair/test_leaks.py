@@ -6,7 +6,7 @@ import pytest
 
 from node_life import FakeCluster, controller, fault, open_journal
 from rackwright.errors import ExternalToolError
-from rackwright.nodelife.repair.controller import PAUSED
+from rackwright.nodelife.repair.controller import PAUSED, RepairController
 from rackwright.nodelife.repair.states import RepairState
 from rackwright.nodelife.repair.tasks import finish_by_hand
 from rackwright.nodelife.signs.shared import PartMap, SharedPart
@@ -100,3 +100,39 @@ def test_leak_that_was_seen_before_slurm_is_told_and_its_rack_is_named() -> None
     loop.run_pass(events, 10.0)
     assert [shared.part for shared in loop.shared] == [rack]
     assert "n0: power-off" in loop.told
+
+
+def _leaking_loop(*deaf: str) -> tuple[FakeCluster, RepairController]:
+    nodes = [f"n{number}" for number in range(40)]
+    parts = PartMap({SharedPart("loop", "tcs-1"): frozenset(nodes[:10]), SharedPart("hall", "h"): frozenset(nodes)})  # fmt: skip
+    made = FakeCluster(nodes, deaf=set(deaf))
+    made.nodes["n0"].jobs = 1
+    loop = controller(made, open_journal(), parts=parts)
+    loop.run_pass([(node, fault("coolant-leak")) for node in nodes[:9]], 10.0)
+    assert [shared.part.kind for shared in loop.shared] == ["loop"]
+    return made, loop
+
+
+def test_another_fault_never_powers_a_leaking_node_of_a_loop_on() -> None:
+    """A lost GPU replaced the leak, as the loop explained the leak alone: a cold cycle powered the node on."""
+    cluster, loop = _leaking_loop()
+    loop.run_pass([("n0", fault("gpu-off-bus", 70.0))], 70.0)
+    cluster.nodes["n0"].jobs = 0
+    for number in range(8):
+        loop.run_pass([], 130.0 + 60 * number)
+    assert not cluster.nodes["n0"].power
+    assert loop.journal.node("n0").fault == "coolant-leak"
+    assert loop.journal.node("n0").waits == "by hand: replace"
+
+
+def test_leaking_node_is_not_released_when_its_loop_is_no_longer_named() -> None:
+    """It was healthy under power after half an hour, as its BMC had not switched it off."""
+    cluster, loop = _leaking_loop("n1")
+    for number in range(4):
+        loop.run_pass([], 1000.0 + 1000 * number)
+    assert loop.shared == ()
+    assert loop.journal.node("n1").state is RepairState.SUSPECT
+    assert loop.journal.node("n1").waits == "not switched off yet: the BMC says On"
+    cluster.deaf.clear()
+    loop.run_pass([], 6000.0)
+    assert not cluster.nodes["n1"].power
