@@ -39,6 +39,9 @@ class FakeNode:
     claims: set[int] = field(default_factory=set)
     left: int = 0
     """Looks until an action has ended."""
+    leaks: bool = False
+    silent: bool = False
+    """True from a fault that shows no error until a suite that measures has passed."""
 
 
 @dataclass
@@ -112,6 +115,10 @@ class FakeCluster:
             if one.drained in reasons:
                 if not one.proven:
                     self.breaches.append(f"{node} returned untested")
+                if one.leaks:
+                    self.breaches.append(f"{node} returned leaking")
+                if one.silent:
+                    self.breaches.append(f"{node} returned without a measurement")
                 one.drained = None
 
         self._call(effect)
@@ -138,6 +145,8 @@ class FakeCluster:
             self.breaches.append(f"{action.kind} of {action.node} under a job")
         if node.drained is None and not leaks:
             self.breaches.append(f"{action.kind} of {action.node} in service")
+        if node.leaks and action.kind in {"reboot", "power-on"}:
+            self.breaches.append(f"{action.kind} of {action.node} while it leaks")
         node.proven = False
         node.left = self.takes
         if action.kind == "power-off":
@@ -164,6 +173,7 @@ class FakeCluster:
             return Progress(done=True, passed=False, text="it is off")
         if self.heals(node):
             one.proven = True
+            one.silent = one.silent and not self.measures
             return Progress(done=True, passed=True, text="suite passed")
         return Progress(done=True, passed=False, text="suite failed")
 

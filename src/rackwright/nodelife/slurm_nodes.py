@@ -24,7 +24,8 @@ TAKEN_UP = f"{PREFIX}left: "
 """Beginning of a comment that the loop has taken up: the health check does not drain the node for it."""
 
 REPAIRED_FOR = f"{PREFIX}repair "
-"""Beginning of the reason of a node that a repair loop has drained; its last word names the journal."""
+"""Beginning of the reason of a node that a repair loop has drained; the journal is after fault and cycle."""
+_REPAIRED = re.compile(rf"{REPAIRED_FOR}(\S+) \d+(?: ([0-9a-f]{{6}})\b)?")
 _BY_ITSELF = (OF_CHECK, f"{PREFIX[:-2]} verify: ", "Not responding", "Prolog error", "Epilog error",
               "Kill task failed", "Node unexpectedly rebooted", "gres/gpu count reported lower", "Low RealMemory")  # fmt: skip
 """Beginnings of reasons of nodes that took themselves out of service, or that Slurm did."""
@@ -84,6 +85,12 @@ class Job:
 def took_itself_out(text: str | None) -> bool:
     """Return True for the reason of a node that took itself out of service, or that Slurm did."""
     return (text or "").startswith(_BY_ITSELF)
+
+
+def repaired_for(text: str | None) -> tuple[str, str] | None:
+    """Return fault and journal in the reason of a node under repair; old reasons name no journal: ``""``."""
+    match = _REPAIRED.match(text or "")
+    return None if match is None else (match[1], match[2] or "")
 
 
 _FIELDS = re.compile(r"^NodeName=(?P<name>\S+) .*?\bState=(?P<state>\S+)")

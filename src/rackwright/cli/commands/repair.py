@@ -64,6 +64,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--validate", metavar="COMMAND", help="command that tests a repaired node, like 'rackwright burn-in site "
         "--limit {node}' (default: its health check)",
     )  # fmt: skip
+    run.add_argument("--adopt", action="append", default=[], metavar="JOURNAL", help="repair the nodes of a lost journal, "
+        "named by the last word of their reason in Slurm")  # fmt: skip
     for name in ("run", "links"):
         made[name].add_argument(
             "--recordings", type=Path, metavar="FOLDER", required=name == "links",
@@ -229,6 +231,7 @@ def _controller(
         partitions_of(plan),
         part_map(plan),
         wall=time.time,
+        adopts=frozenset(arguments.adopt),
     )
     folder = arguments.recordings
     return made, None if folder is None else RecordingFolder(folder), BmcPoller(bmcs)

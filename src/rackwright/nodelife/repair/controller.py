@@ -24,7 +24,7 @@ from rackwright.nodelife.repair.leaks import cut_power, is_off, leaks
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
 from rackwright.nodelife.signs.shared import PartMap, SharedFault, explains, name_shared
-from rackwright.nodelife.slurm_nodes import REPAIRED_FOR, reason, took_itself_out
+from rackwright.nodelife.slurm_nodes import REPAIRED_FOR, reason, repaired_for, took_itself_out
 from rackwright.nodelife.store import transaction
 
 PAUSED = "paused"
@@ -42,6 +42,7 @@ class RepairController:
         partitions: nodes of each partition.
         parts: shared parts with their nodes.
         wall: seconds since the epoch, for windows of maintenance alone.
+        adopts: other journals, now lost, whose nodes are repaired by this one.
         shared: parts that several nodes with a fault share, by the last pass.
         told: actions of the last pass, as lines.
     """
@@ -54,6 +55,7 @@ class RepairController:
     partitions: Mapping[str, Collection[str]]
     parts: PartMap
     wall: Callable[[], float]
+    adopts: Collection[str] = ()
     shared: tuple[SharedFault, ...] = ()
     told: list[str] = field(default_factory=list)
     _views: Mapping[str, NodeView] = field(default_factory=dict)
@@ -82,6 +84,7 @@ class RepairController:
         self.switch_off(events, now)
         self._views = self.actuator.look(self.nodes)
         news = self._leaks + self._take_in(events, now)
+        self._adopt(now)
         if news or self.shared or self._begun:
             self._name_shared(now)
         self._begun = False
@@ -136,6 +139,14 @@ class RepairController:
                     self._suspect(node, fault, event, now)
             news += is_new
         return news
+
+    def _adopt(self, now: float) -> None:
+        """Begin to repair the nodes of lost journals, for the faults that their reasons name."""
+        for node, view in self._views.items():
+            name, journal = repaired_for(view.reason) or ("", "")
+            fault = self.table.faults.get(name)
+            if journal in self.adopts and fault is not None and self.journal.node(node).state is RepairState.HEALTHY:  # fmt: skip
+                self._suspect(node, fault, FaultEvent(name, "", 0.0, f"adopted: {view.reason}"), now)  # fmt: skip
 
     def _suspect(self, node: str, fault: Fault, event: FaultEvent, now: float) -> None:
         """Take a new fault of a node into account."""
@@ -235,7 +246,7 @@ class RepairController:
             case RepairState.RMA:
                 self._from_rma(record, now)
             case RepairState.VALIDATING:
-                self._from_validating(record, fault, view, now)
+                self._from_validating(record, view, now)
             case RepairState.PROBATION if now - record.since >= self.limits.probation_s:
                 self.journal.step(record.node, "clear", now, "probation has passed")
             case RepairState.PROBATION | RepairState.HEALTHY:
@@ -267,24 +278,28 @@ class RepairController:
         return drains[-1] if drains else None
 
     def _from_suspect(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:
+        text = self._reason(record)
         if fault.action is FaultAction.POWER_OFF:
-            text = self._reason(record)
             if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and is_off(self.journal, record):  # fmt: skip
                 self.journal.step(record.node, "drain", now, "switched off")
             return
-        begun = self.journal.action(record, "drain") is not None
+        other, journal = repaired_for(view.reason) or ("", "")
+        adopted = journal != "" and journal in self.adopts
+        begun = adopted or self.journal.action(record, "drain") is not None
         if not begun and (why := self._held_back(record, fault, now)) is not None:
             self._wait(record, now, why)
             return
-        text = self._reason(record)
-        own = (view.reason or "").endswith(f" {self.journal.identity}")
-        if (view.reason or "").startswith(REPAIRED_FOR) and not own:
-            self._wait(record, now, f"{_OTHER}: {view.reason}")
+        if journal and journal != self.journal.identity and not adopted:
+            self._wait(record, now, f"{_OTHER}: {view.reason}; if its journal is lost, run the loop with --adopt {journal}")  # fmt: skip
             return
-        if view.in_service and record.waits.startswith(_OTHER):
+        if (
+            view.in_service
+            and record.waits.startswith(f"{_OTHER}: {REPAIRED_FOR}{fault.id} ")
+            and self._faults(record) == {fault.id}
+        ):
             self.journal.step(record.node, "clear", now, "another controller has given it back")
             return
-        former = view.reason if own or took_itself_out(view.reason) else None
+        former = view.reason if other or took_itself_out(view.reason) else None
         if not view.in_service and view.reason and former is None:
             self._wait(record, now, f"it is out of service already: {view.reason}")
             return
@@ -294,8 +309,21 @@ class RepairController:
             self.journal.step(record.node, "drain", now, text)
 
     def _reason(self, record: NodeRecord) -> str:
-        """Return the reason in Slurm, which names the journal: two controllers never act on one node."""
-        return reason(f"repair {record.fault} {record.cycle} {self.journal.identity}")
+        """Return the reason in Slurm, which names the journal: two controllers never act on one node.
+
+        A drain that was begun keeps its reason, whatever fault has come meanwhile: the node is known by it.
+        """
+        begun = self.journal.action(record, "drain")
+        return (
+            begun.argument
+            if begun is not None
+            else reason(f"repair {record.fault} {record.cycle} {self.journal.identity}")
+        )
+
+    def _faults(self, record: NodeRecord) -> set[str]:
+        """Return the faults of a node under repair for which it leaves service, also those that a worse one replaced."""
+        seen = {record.fault, *self.journal.faults_of_repair(record.node)}
+        return {name for name in seen if name in self.table.faults and self.table.faults[name].severity.leaves_service}  # fmt: skip
 
     def _held_back(self, record: NodeRecord, fault: Fault, now: float) -> str | None:
         """Return the reason a node is not drained now; None if it is."""
@@ -428,8 +456,9 @@ class RepairController:
         if hands is not None and hands.phase == "done":
             self.journal.step(record.node, "repaired", now, f"by hand: {hands.result}")
 
-    def _from_validating(self, record: NodeRecord, fault: Fault, view: NodeView, now: float) -> None:  # fmt: skip
-        if fault.subject == "silent" and not self.validator.measures:
+    def _from_validating(self, record: NodeRecord, view: NodeView, now: float) -> None:
+        silent = any(self.table.faults[name].subject == "silent" for name in self._faults(record))
+        if silent and not self.validator.measures:
             self._wait(record, now, "a health check cannot prove it: run the loop with --validate 'rackwright burn-in …'")  # fmt: skip
             return
         suite = self.journal.intend(record, "validate", "", view.boot, now)

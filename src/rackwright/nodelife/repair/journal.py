@@ -169,6 +169,15 @@ class Journal:
         ).fetchone()
         return bool(row["at"] == 0.0 and row["seen"] < now)
 
+    def faults_of_repair(self, node: str) -> frozenset[str]:
+        """Return the faults of a node that were seen since it last was healthy or on probation."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT fault FROM repair_events WHERE node = ? AND seen >= (SELECT coalesce(max(at), 0)"
+            " FROM repair_log WHERE node = ? AND (text LIKE ? OR text LIKE ?))",
+            (node, node, *(f"{state} -> {RepairState.SUSPECT}: %" for state in (RepairState.HEALTHY, RepairState.PROBATION))),
+        )  # fmt: skip
+        return frozenset(row["fault"] for row in rows)
+
     def parts_seen(self, since: float) -> list[tuple[str, str, str, float]]:
         """Return node, fault and device of what was seen since a time, each once with its last time."""
         rows = self.connection.execute(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_life import TABLE, FakeCluster, KilledError, controller, fault, open_journal
-from rackwright.nodelife.repair.actuator import NodeView
+from rackwright.nodelife.repair.actuator import ActionError, NodeView
 from rackwright.nodelife.repair.budgets import RepairLimits
 from rackwright.nodelife.repair.controller import PAUSED, RepairController
 from rackwright.nodelife.repair.states import RepairState
@@ -234,15 +234,47 @@ def stories(draw: st.DrawFn) -> list[tuple[str, object]]:
     return draw(st.lists(kinds, min_size=5, max_size=40))
 
 
+@st.composite
+def loop_stories(draw: st.DrawFn) -> list[tuple[str, object]]:
+    """Draw leaks and heat of a coolant loop, and other faults of its nodes, silent ones among them."""
+    node = st.sampled_from(["n0", "n1"])
+    names = ["gpu-off-bus", "gpu-slow", "silent-corruption", "gpu-context-timeout", "coolant-leak"]
+    kinds = st.one_of(
+        st.tuples(st.just("loop"), st.sampled_from(["coolant-leak", "gpu-hot"])),
+        st.tuples(st.just("fault"), st.tuples(node, st.sampled_from(names))),
+        st.tuples(st.just("job"), node),
+        st.tuples(st.just("no job"), node),
+        st.tuples(st.just("deaf"), node),
+        st.tuples(st.just("hands"), node),
+        st.tuples(st.just("measures"), st.none()),
+        st.tuples(st.just("pass"), st.integers(1, 4)),
+        st.tuples(st.just("clock"), st.sampled_from([60.0, 2000.0])),
+    )
+    return draw(st.lists(kinds, min_size=5, max_size=20))
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(stories())
 def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> None:
-    """None returns untested, none is rebooted under a job, limits hold, and nothing is done twice."""
+    live(story, FakeCluster([f"n{n}" for n in range(5)]), PartMap({}))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(loop_stories())
+def test_promises_hold_on_a_loop_that_leaks(story: list[tuple[str, object]]) -> None:
+    nodes = [f"n{n}" for n in range(40)]
+    parts = PartMap({SharedPart("loop", "tcs-1"): frozenset(nodes[:10]), SharedPart("hall", "h"): frozenset(nodes)})  # fmt: skip
+    live(story, FakeCluster(nodes, measures=False), parts)
+
+
+def live(story: list[tuple[str, object]], cluster: FakeCluster, parts: PartMap) -> None:
+    """Check the promises: no node returns untested or leaking, none is rebooted under a job, limits hold, nothing is done twice."""
     broken: set[str] = set()
-    cluster = FakeCluster([f"n{n}" for n in range(5)], heals=lambda name: name not in broken)
+    taken: set[str] = set()
+    cluster.heals = lambda name: name not in broken
     limits = RepairLimits(most_nodes=40.0, nodes_per_hour=3, storm_nodes=50)
     connection = open_journal()
-    loop = controller(cluster, connection, limits)
+    loop = controller(cluster, connection, limits, parts)
     now, number = 10.0, 0
     for kind, what in [*story, ("pass", 8)]:
         events: list[tuple[str, FaultEvent]] = []
@@ -254,19 +286,27 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
             case "faults", str(name):
                 number += 1
                 events = [(node, fault(name, float(number))) for node in cluster.names]
+            case "loop", str(name):
+                number += 1
+                events = [(node, fault(name, float(number))) for node in cluster.names[:9]]
+            case "deaf", str(node):
+                cluster.deaf ^= {node}
+            case "measures", _:
+                cluster.measures = not cluster.measures
             case "statements", int(left):
                 connection.left = left
             case "race", str(node):
                 cluster.race = node
+                taken.add(node)
+                cluster.nodes[node].leaks = cluster.nodes[node].silent = False
             case "job", str(node) if cluster.nodes[node].drained is None:
                 cluster.nodes[node].jobs += 1
             case "no job", str(node):
                 cluster.nodes[node].jobs = 0
             case "kill", (int(calls), bool(before)):
                 cluster.kill_at, cluster.before = calls, before
-            case "hands", str(node):
-                finish_by_hand(loop.journal, node, "done", now)
-                cluster.nodes[node].power = True
+            case "hands", str(node) if finish_by_hand(loop.journal, node, "done", now):
+                cluster.nodes[node].power, cluster.nodes[node].leaks = True, False
             case "operator", str(node) if cluster.nodes[node].drained is None:
                 cluster.nodes[node].drained = "an operator's"
             case "operator", str(node) if cluster.nodes[node].drained == "an operator's":
@@ -277,6 +317,10 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
                 now += seconds
             case _:
                 pass
+        for node, event in events:
+            if node not in taken:
+                cluster.nodes[node].leaks |= event.fault == "coolant-leak"
+                cluster.nodes[node].silent |= TABLE.faults[event.fault].subject == "silent"
         for _ in range(count):
             now += 30.0
             try:
@@ -284,13 +328,16 @@ def test_whatever_happens_the_promises_hold(story: list[tuple[str, object]]) -> 
             except KilledError:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                loop = controller(cluster, connection, limits)
+                loop = controller(cluster, connection, limits, parts)
                 now += 1.0
                 cluster.kill_at = connection.left = None
                 loop.run_pass(events, now)  # a log is read again after a kill
             logged = " ".join(text for _, _, text in loop.journal.log())
             for _, event in events:
                 assert event.text in logged, "no fault goes unnoticed"
+            for node in cluster.names:
+                if cluster.nodes[node].leaks:
+                    assert state(loop, node) not in {RepairState.HEALTHY, RepairState.PROBATION}
             events = []
     assert cluster.breaches == []
     assert max(cluster.done.values(), default=0) <= 1
@@ -426,4 +473,96 @@ def test_node_with_a_silent_fault_never_returns_by_a_health_check(name: str) -> 
     assert cluster.nodes["a"].drained is not None
     cluster.measures = True
     passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.PROBATION
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "passes_between"), [("gpu-slow", "gpu-off-bus", 1), ("gpu-off-bus", "silent-corruption", 3)]
+)  # fmt: skip
+def test_silent_fault_beside_another_is_not_proven_by_a_health_check(
+    first: str, second: str, passes_between: int
+) -> None:
+    """The node was proven for the one fault in its record: the silent one was replaced, or only noted."""
+    cluster = FakeCluster(["a", "b"], measures=False)
+    cluster.nodes["a"].jobs = 1 if passes_between == 1 else 0
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault(first))], count=passes_between)
+    loop.run_pass([("a", fault(second, 2.0))], now)
+    cluster.nodes["a"].jobs = 0
+    now = passes(loop, [], start=now + 60.0)
+    assert state(loop, "a") is RepairState.VALIDATING
+    assert "--validate" in loop.journal.node("a").waits
+    cluster.measures = True
+    now = passes(loop, [], start=now)
+    assert state(loop, "a") is RepairState.PROBATION
+    cluster.measures = False
+    passes(loop, [("a", fault("gpu-context-timeout", 3.0))], start=now)
+    assert state(loop, "a") is RepairState.PROBATION, "it was measured since"
+
+
+def test_node_that_another_controller_returns_is_repaired_for_a_fault_of_its_own() -> None:
+    """It was healthy with corrupt results: the other controller had repaired it for a lost GPU."""
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    cluster.nodes["a"].drained = "rackwright: repair gpu-off-bus 1 08fec5"
+    now = passes(loop, [("a", fault("silent-corruption"))], count=2)
+    assert state(loop, "a") is RepairState.SUSPECT
+    cluster.nodes["a"].drained = None
+    passes(loop, [], start=now)
+    assert loop.journal.node("a").waits == "by hand: replace"
+    assert cluster.nodes["a"].drained is not None
+
+
+def test_nodes_of_a_lost_journal_are_adopted() -> None:
+    """They were left to a controller that was gone, for ever."""
+    cluster = FakeCluster([f"n{n}" for n in range(4)])
+    for node in cluster.names:
+        cluster.nodes[node].drained = "rackwright: repair gpu-off-bus 3 08fec5"
+    cluster.nodes["n3"].drained = "rackwright: repair gpu-off-bus 3 0a0a0a"
+    loop = controller(cluster, open_journal(), RepairLimits(nodes_per_hour=1))
+    now = passes(loop, [("n0", fault("gpu-off-bus"))])
+    loop.adopts = {"08fec5"}
+    passes(loop, [], start=now)
+    for node in ("n0", "n1", "n2"):
+        assert state(loop, node) is RepairState.PROBATION
+        assert cluster.nodes[node].drained is None
+    assert cluster.nodes["n3"].drained == "rackwright: repair gpu-off-bus 3 0a0a0a"
+    assert cluster.breaches == []
+
+
+def test_message_about_another_journal_names_the_way_to_adopt_its_nodes() -> None:
+    cluster = FakeCluster(["a"])
+    cluster.nodes["a"].drained = "rackwright: repair gpu-off-bus 3 08fec5"
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-off-bus"))], count=1)
+    assert loop.journal.node("a").waits == (
+        "another controller repairs it: rackwright: repair gpu-off-bus 3 08fec5;"
+        " if its journal is lost, run the loop with --adopt 08fec5"
+    )
+
+
+def test_node_whose_reason_names_no_journal_is_taken_over() -> None:
+    """Reasons of earlier releases end with the number of the repair."""
+    cluster = FakeCluster(["a"])
+    cluster.nodes["a"].drained = "rackwright: repair gpu-off-bus 3"
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-off-bus"))])
+    assert state(loop, "a") is RepairState.PROBATION
+
+
+def test_worse_fault_after_a_drain_that_failed_leaves_the_node_to_the_loop() -> None:
+    """Slurm had the reason of the second fault, the journal that of the first: "an operator has taken it"."""
+    cluster = FakeCluster(["a", "b"])
+    loop = controller(cluster, open_journal())
+    drain = cluster.drain
+
+    def fail(node: str, reason: str, former: str | None) -> None:
+        raise ActionError("Slurm did not take it")
+
+    cluster.drain = fail  # type: ignore[method-assign]
+    loop.run_pass([("a", fault("gpu-memory-contained"))], 10.0)
+    assert [one.phase for one in loop.journal.actions("a")] == ["intent"]
+    cluster.drain = drain  # type: ignore[method-assign]
+    passes(loop, [("a", fault("gpu-off-bus", 2.0))], start=70.0)
+    assert "operator" not in " ".join(text for _, _, text in loop.journal.log("a"))
     assert state(loop, "a") is RepairState.PROBATION
