@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
-from bench.test_check import LIMIT_MIB, measure, write
+from bench.test_check import LIMIT_MIB, cluster, measure, write
 
 pytestmark = pytest.mark.e2e
 
@@ -18,6 +19,17 @@ def test_a_check_of_12500_nodes_stays_within_a_gibibyte(tmp_path: Path) -> None:
     assert code in {0, 5, 6}
     judged = {result["subject"] for result in json.loads(output)["results"]}
     assert len(judged) > 157, "every row is judged"
+    assert peak < LIMIT_MIB
+
+
+def test_two_losses_of_12500_nodes_are_checked(tmp_path: Path) -> None:
+    """Each of 472 sources is maintained; the site is not planned again for any of them."""
+    path = tmp_path / "blueprint.yaml"
+    policies = {"PWR-034": {"parameters": {"required": True}}}
+    path.write_text(yaml.safe_dump({**cluster(3125), "policies": policies}))
+    _, peak, _, output = measure("-m", "rackwright", "check", path, "--json", "--only=PWR-034")
+    judged = {result["subject"] for result in json.loads(output)["results"]}
+    assert sum("source ups-" in subject for subject in judged) == 471
     assert peak < LIMIT_MIB
 
 

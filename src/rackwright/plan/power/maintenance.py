@@ -8,6 +8,7 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
+from rackwright.plan.power.demand import plus
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.flows import LoadsAfterLoss
 
@@ -106,8 +107,8 @@ class Maintenance:
             other = next((item for item in ranked if item[0] not in related[name]), None)
             if other is not None:
                 lost, load = other
-                known = normal is not None and alone is not None and load is not None
-                yield (name, lost), alone + load - normal if known else None
+                change = None if normal is None or load is None else load - normal
+                yield (name, lost), plus(alone, change)
             # Another one that changes nothing here adds nothing to the worst single loss.
             settled = settled or (name not in after and (not ranked or other is ranked[0]))
 

@@ -8,7 +8,8 @@ a change that gives it another name as well is held by what it takes away, if th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from rackwright.reading.loader import LAYERS, load_tree, tree_of
 from rackwright.reading.tree import to_data
 from rackwright.reading.versions import git
 from rackwright.reading.versions.base import layers_at, repository_of
-from rackwright.reading.yaml_reader import read_bytes
+from rackwright.reading.yaml_reader import read_bytes, read_file
 
 _MARK = "rackwright/v1"
 _MAY_SAY_IT = re.compile(rb"rackwright|\\(?:x[0-7]|u00[0-7]|U000000[0-7]|\r?\n)")
@@ -53,11 +54,16 @@ def former_path(blueprint: Path, ref: str) -> Path:
         return blueprint
     found = dict(_blueprints(top, commit))
     found.pop(inside, None)
-    gone = [path for path in found if _is_gone(top / path, found[path])]
+    absent = git.left_out(top)
+    gone = [path for path in found if _is_gone(top, path, found[path], absent)]
     named = [path for path in found if found[path].get("name") == head.get("name")]
     moved = [path for path in named if path in gone]
+    if before is None and not moved and gone:
+        moves = [*_elsewhere(top, inside, found)]
+        gone = [path for path in gone if not _has_moved(found[path], moves, head)]
     others = moved or ([*gone] if same_name else [*named, *gone])
-    if not others:
+    # A new cluster beside several of its name, all of which stay, is none of them.
+    if not others or (before is None and not gone and len(named) > 1):
         return blueprint
     if before is None and len(others) == 1:
         return top / others[0]
@@ -67,7 +73,7 @@ def former_path(blueprint: Path, ref: str) -> Path:
             f"'{ref}' does not have '{visible(inside)}', which may be {_called(found[best])} of "
             f"'{visible(best)}' or {_called(found[rest[0]])} of '{visible(rest[0])}': it is not clear "
             "which of both has approved it",
-            hint="move or remove one cluster at a time: merge the removal of the other one first",
+            hint="move or remove one cluster at a time, and merge each change before the next one",
         )
     # What stood here says what this file may grant itself, so that no other one takes its place.
     if not (moved and not same_name) and alike(found[best], head) <= alike(before, head):
@@ -84,10 +90,52 @@ def _called(document: Mapping[str, Any]) -> str:
     return f"'{visible(str(document.get('name')))}'"
 
 
-def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
-    """Return True if a file no longer has its cluster."""
-    now = _on_disk(path)
-    return now is None or now.get("name") != before.get("name")
+def _is_gone(top: Path, path: str, before: Mapping[str, Any], absent: AbstractSet[str]) -> bool:
+    """Return True if a file no longer has its cluster.
+
+    A file that is not checked out has that of ``HEAD``. One that does not load may still have it.
+    """
+    if path in absent:
+        now = _at(top, git.resolve(top, "HEAD"), path)
+        return now is None or now.get("name") != before.get("name")
+    file = top / path
+    if not file.is_file():
+        return True
+    now = _on_disk(file)
+    if now is None:
+        try:  # a layer may be missing that is generated before it is checked
+            alone = to_data(read_file(file))
+        except RackwrightError:
+            return False
+        if not isinstance(alone, Mapping):
+            return True
+        return "name" in alone and alone["name"] != before.get("name")
+    return now.get("name") != before.get("name")
+
+
+def _elsewhere(
+    top: Path, inside: str, found: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the clusters that ``HEAD`` has in files where the base revision has none of their name.
+
+    Args:
+        top: the repository.
+        inside: the blueprint in question, which does not count.
+        found: blueprints of the base revision by path.
+    """
+    for path, now in _blueprints(top, git.resolve(top, "HEAD")):
+        if path != inside and found.get(path, {}).get("name") != now.get("name"):
+            yield now
+
+
+def _has_moved(
+    before: Mapping[str, Any], moves: Sequence[Mapping[str, Any]], head: Mapping[str, Any]
+) -> bool:
+    """Return True if a cluster is elsewhere by its name, and no less like itself than ``head`` is."""
+    return any(
+        now.get("name") == before.get("name") and alike(before, now) >= alike(before, head)
+        for now in moves
+    )
 
 
 def _on_disk(path: Path) -> Mapping[str, Any] | None:

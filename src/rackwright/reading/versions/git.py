@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, RackwrightError, UsageError
@@ -274,6 +275,16 @@ def merge_base(repository: Path, one: str, other: str) -> str:
             hint="fetch more history; a shallow clone may lack it ('git fetch --unshallow')",
         )
     return found
+
+
+def left_out(top: Path) -> AbstractSet[str]:
+    """Return the files that a sparse checkout leaves out, from the top of the repository, with ``/``.
+
+    Raises:
+        ExternalToolError: git failed.
+    """
+    listed = _git(top, "ls-files", "-t", "-z").split(b"\0")
+    return {os.fsdecode(entry[2:]) for entry in listed if entry.startswith(b"S ")}
 
 
 def top_of(folder: Path) -> Path:

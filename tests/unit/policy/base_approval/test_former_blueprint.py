@@ -315,3 +315,63 @@ def test_a_new_cluster_beside_others_is_new(pull: Pull) -> None:
     code, notices = pull.report(file="second/blueprint.yaml")
     assert code == 0
     assert "the blueprint is new" in notices[f"sites.lab.{CAP}"]
+
+
+EU, US, NEW = "eu/blueprint.yaml", "us/blueprint.yaml", "ap/blueprint.yaml"
+
+
+def test_a_new_cluster_beside_two_of_its_name_is_new(pull: Pull) -> None:
+    pull.write(a_site(), EU)
+    pull.open(a_site(), file=US)
+    pull.write(a_site(), NEW)
+    assert pull.judge(file=NEW) == 0
+
+
+def test_a_cluster_outside_a_sparse_checkout_is_not_gone(pull: Pull) -> None:
+    pull.write(a_site(), EU, name="eu")
+    pull.open(a_site(), file=US, name="us")
+    pull.write(a_site(), NEW, name="ap")
+    pull.commit()
+    git(pull.top, "sparse-checkout", "set", "ap")
+    assert not Path(EU).exists()
+    assert pull.judge(file=NEW) == 0
+
+
+def test_a_sparse_checkout_does_not_hide_that_a_cluster_has_moved(pull: Pull) -> None:
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), NEW, name="ap", policies=LOWERED)
+    pull.commit()
+    git(pull.top, "sparse-checkout", "set", "ap")
+    assert pull.judge(file=NEW) == 5
+
+
+@pytest.mark.parametrize("text", ["layers: [generated.yaml]\n", "sites: [\n"])
+def test_clusters_that_do_not_load_are_not_gone(pull: Pull, text: str) -> None:
+    pull.write(a_site(), EU, name="eu")
+    pull.open(a_site(), file=US, name="us")
+    for file in (EU, US):
+        Path(file).write_text(Path(file).read_text() + text)
+    pull.write(a_site(), NEW, name="ap")
+    assert pull.judge(file=NEW) == 0
+
+
+def test_a_new_cluster_beside_two_that_move_is_new(pull: Pull) -> None:
+    pull.write(a_site(), EU, name="eu")
+    pull.open(a_site(), file=US, name="us")
+    Path("clusters").mkdir()
+    for folder in ("eu", "us"):
+        Path(folder).rename(f"clusters/{folder}")
+    pull.write(a_site(), NEW, name="ap")
+    pull.commit()
+    assert pull.judge(file=NEW) == 0
+    assert pull.judge(file=f"clusters/{EU}") == 0
+
+
+def test_a_small_cluster_of_its_name_does_not_stand_in_for_one_that_moves(pull: Pull) -> None:
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(a_site(halls=[], node_groups=[]), LAB)
+    pull.write(overdrawn(), NEW, name="ap", policies=LOWERED)
+    pull.commit()
+    assert pull.judge(file=NEW) == 5
