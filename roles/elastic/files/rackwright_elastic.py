@@ -48,8 +48,14 @@ BY_SLURM = (
     "Node unexpectedly rebooted",
     "reboot timed out",
     "ResumeTimeout reached",
+    "Prolog error",
+    "Epilog error",
+    "Kill task failed",
+    "batch job complete failure",
+    "gres/gpu count reported lower",
+    "Low RealMemory",
 )
-"""Reasons with which Slurm itself sets a node down."""
+"""Beginnings of reasons with which Slurm itself sets a node down or drains it."""
 CHECKS = {"system": ("the host of AWS", 120), "instance": ("the operating system", 1920)}
 """Status checks of EC2: the part that each of them checks, and the time that it must have failed before the instance is
 replaced, in s. EC2 checks every minute (Amazon EC2 User Guide, "Status checks for your instances"). Judgement: one failed
@@ -801,7 +807,7 @@ class Elastic:
             impaired = site.impaired()
         except Exception as error:
             say(f"status checks of {site.known['site']}: {code_of(error)}: {message_of(error)}")
-            impaired = {}
+            return {}
         before, after, failing = self.journal.ill.get(site.known["site"], {}), {}, {}
         for node in set(held) & set(nodes):
             states, known = nodes[node]["states"], held[node]["InstanceId"]

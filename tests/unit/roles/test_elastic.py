@@ -406,6 +406,31 @@ def test_sweep_without_the_right_to_see_status_checks_does_everything_else(
     assert "status checks of cloud: UnauthorizedOperation" in capsys.readouterr().err
 
 
+def test_a_status_check_that_cannot_be_asked_for_forgets_no_reboot(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str
+) -> None:
+    aws.unreachable = {"i-1": clock.before(3600)}
+    slurm.state(busy_node, to="IDLE+REBOOT_ISSUED")
+    run("sweep")
+    slurm.state(busy_node, to="ALLOCATED")
+    for denied in ({"describe_instance_status"}, set[str]()):
+        aws.denied = denied
+        clock.now += 60
+        run("sweep")
+    assert aws.living() == [busy_node]
+
+
+@pytest.mark.parametrize("reason", ["Kill task failed", "Prolog error", "Low RealMemory (1 < 2)"])
+def test_node_that_slurm_drained_is_replaced_when_its_instance_is_impaired(
+    run: Any, aws: Aws, slurm: Slurm, clock: Clock, busy_node: str, reason: str
+) -> None:
+    slurm.state(busy_node, to="IDLE+DRAIN")
+    slurm.told[busy_node]["reason"] = reason
+    aws.impaired = {"i-1": clock.before(3600)}
+    run("sweep")
+    assert aws.living() == []
+
+
 def test_powered_down_node_that_its_health_check_drained_takes_nothing_of_the_budget(
     run: Any, slurm: Slurm, clock: Clock, program: ModuleType, tmp_path: Path
 ) -> None:

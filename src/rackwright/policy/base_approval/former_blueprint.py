@@ -62,9 +62,11 @@ def former_path(blueprint: Path, ref: str) -> Path:
         moves = [*_elsewhere(top, inside, found)]
         gone = [path for path in gone if not _has_moved(found[path], moves, head)]
     others = moved or ([*gone] if same_name else [*named, *gone])
-    # A new cluster beside several of its name, all of which stay, is none of them.
-    if not others or (before is None and not gone and len(named) > 1):
+    if not others:
         return blueprint
+    # A new cluster beside several of its name, all of which stay, may grant itself what the most similar one may.
+    if before is None and not gone and len(named) > 1:
+        return top / max(named, key=lambda path: (alike(found[path], head), path))
     if before is None and len(others) == 1:
         return top / others[0]
     best, *rest = sorted(others, key=lambda path: (alike(found[path], head), path), reverse=True)
@@ -93,7 +95,7 @@ def _called(document: Mapping[str, Any]) -> str:
 def _is_gone(top: Path, path: str, before: Mapping[str, Any], absent: AbstractSet[str]) -> bool:
     """Return True if a file no longer has its cluster.
 
-    A file that is not checked out has that of ``HEAD``. One that does not load may still have it.
+    A file that is not checked out has that of ``HEAD``. One whose layers do not load may still have it.
     """
     if path in absent:
         now = _at(top, git.resolve(top, "HEAD"), path)
@@ -106,7 +108,7 @@ def _is_gone(top: Path, path: str, before: Mapping[str, Any], absent: AbstractSe
         try:  # a layer may be missing that is generated before it is checked
             alone = to_data(read_file(file))
         except RackwrightError:
-            return False
+            return True
         if not isinstance(alone, Mapping):
             return True
         return "name" in alone and alone["name"] != before.get("name")

@@ -320,7 +320,7 @@ def test_a_new_cluster_beside_others_is_new(pull: Pull) -> None:
 EU, US, NEW = "eu/blueprint.yaml", "us/blueprint.yaml", "ap/blueprint.yaml"
 
 
-def test_a_new_cluster_beside_two_of_its_name_is_new(pull: Pull) -> None:
+def test_a_new_cluster_beside_two_of_its_name_passes(pull: Pull) -> None:
     pull.write(a_site(), EU)
     pull.open(a_site(), file=US)
     pull.write(a_site(), NEW)
@@ -346,14 +346,30 @@ def test_a_sparse_checkout_does_not_hide_that_a_cluster_has_moved(pull: Pull) ->
     assert pull.judge(file=NEW) == 5
 
 
-@pytest.mark.parametrize("text", ["layers: [generated.yaml]\n", "sites: [\n"])
-def test_clusters_that_do_not_load_are_not_gone(pull: Pull, text: str) -> None:
+def test_clusters_whose_layers_do_not_load_are_not_gone(pull: Pull) -> None:
     pull.write(a_site(), EU, name="eu")
     pull.open(a_site(), file=US, name="us")
     for file in (EU, US):
-        Path(file).write_text(Path(file).read_text() + text)
+        Path(file).write_text(Path(file).read_text() + "layers: [generated.yaml]\n")
     pull.write(a_site(), NEW, name="ap")
     assert pull.judge(file=NEW) == 0
+
+
+@pytest.mark.parametrize("text", ["", "sites: [\n", "x: {\n"])
+def test_a_file_that_is_emptied_or_broken_is_a_blueprint_that_is_gone(
+    pull: Pull, text: str
+) -> None:
+    pull.open(overdrawn())
+    Path(FILE).write_text(text)
+    pull.write(overdrawn(), NEW, name="ap", policies=LOWERED)
+    assert pull.judge(file=NEW) == 5
+
+
+def test_a_third_cluster_of_a_name_lowers_nothing(pull: Pull) -> None:
+    pull.write(overdrawn(), EU)
+    pull.open(overdrawn(), file=US)
+    pull.write(overdrawn(), NEW, policies=LOWERED)
+    assert pull.judge(file=NEW) == 5
 
 
 def test_a_new_cluster_beside_two_that_move_is_new(pull: Pull) -> None:
