@@ -130,7 +130,7 @@ def test_what_init_writes_is_without_mistakes_and_explained(tmp_path: Path) -> N
     for name in TEMPLATES:
         answers = example_answers(find_template(name))
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(dict(answers)), "utf-8")
-        given = ("--template", name, "--answers", f"{name}.yaml")
+        given = ("--template", name, "--answers", f"{name}.yaml", "--example")
         ended = run_here(tmp_path, "init", name, *given)
         assert ended.code == 0, ended.err
         path = tmp_path / name / "blueprint.yaml"
