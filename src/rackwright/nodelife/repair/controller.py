@@ -303,6 +303,10 @@ class RepairController:
         ):
             self.journal.step(record.node, "clear", now, "another controller has given it back")
             return
+        if other in self.table.faults and other not in self._faults(record):
+            named = FaultEvent(other, "", 0.0, f"{ADOPTED}{view.reason}")
+            if self._take_in([(record.node, named)], now):
+                return  # a reason without a journal: the next pass knows both faults
         former = view.reason if other or took_itself_out(view.reason) else None
         if not view.in_service and view.reason and former is None:
             self._wait(record, now, f"it is out of service already: {view.reason}")

@@ -48,7 +48,7 @@ PART = Part(
 )
 
 ADOPTED = "adopted: "
-"""Beginning of the text of a fault that the reason of a lost journal names."""
+"""Beginning of the text of a fault that the reason of another journal names."""
 
 LAST_PASS = "last_pass"  # noqa: S105 - a name
 """Setting: time of the pass before this one."""

@@ -636,6 +636,19 @@ def test_node_whose_reason_names_no_journal_is_taken_over() -> None:
     assert state(loop, "a") is RepairState.PROBATION
 
 
+def test_fault_in_a_reason_without_a_journal_counts_beside_an_own_one() -> None:
+    """The leaking node was powered on, and the other returned without a measurement."""
+    cluster = FakeCluster(["a", "b"], measures=False)
+    cluster.nodes["a"].drained, cluster.nodes["a"].leaks = "rackwright: repair coolant-leak 3", True
+    cluster.nodes["b"].drained, cluster.nodes["b"].silent = "rackwright: repair gpu-slow 3", True
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-off-bus")), ("b", fault("gpu-off-bus"))])
+    assert cluster.breaches == []
+    assert not cluster.nodes["a"].power
+    assert loop.journal.node("a").waits == "by hand: replace"
+    assert "--validate" in loop.journal.node("b").waits
+
+
 def test_worse_fault_after_a_drain_that_failed_leaves_the_node_to_the_loop() -> None:
     """Slurm had the reason of the second fault, the journal that of the first: "an operator has taken it"."""
     cluster = FakeCluster(["a", "b"])
