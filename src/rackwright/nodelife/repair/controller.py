@@ -19,7 +19,7 @@ from rackwright.nodelife.repair.budgets import (
     out_of_partition,
     over_hour,
 )
-from rackwright.nodelife.repair.journal import LAST_PASS, ActionRecord, Journal, NodeRecord
+from rackwright.nodelife.repair.journal import ADOPTED, LAST_PASS, ActionRecord, Journal, NodeRecord
 from rackwright.nodelife.repair.leaks import cut_power, is_off, leaks
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
@@ -83,8 +83,8 @@ class RepairController:
         """
         self.switch_off(events, now)
         self._views = self.actuator.look(self.nodes)
-        news = self._leaks + self._take_in(events, now)
         self._adopt(now)
+        news = self._leaks + self._take_in(events, now)
         if news or self.shared or self._begun:
             self._name_shared(now)
         self._begun = False
@@ -141,12 +141,15 @@ class RepairController:
         return news
 
     def _adopt(self, now: float) -> None:
-        """Begin to repair the nodes of lost journals, for the faults that their reasons name."""
+        """Take in the faults that the reasons of nodes of lost journals name, beside faults of their own."""
+        events = []
         for node, view in self._views.items():
             name, journal = repaired_for(view.reason) or ("", "")
-            fault = self.table.faults.get(name)
-            if journal in self.adopts and fault is not None and self.journal.node(node).state is RepairState.HEALTHY:  # fmt: skip
-                self._suspect(node, fault, FaultEvent(name, "", 0.0, f"adopted: {view.reason}"), now)  # fmt: skip
+            if view.in_service or self.journal.node(node).state in OUT:
+                continue
+            if journal in self.adopts and name in self.table.faults:
+                events.append((node, FaultEvent(name, "", 0.0, f"{ADOPTED}{view.reason}")))
+        self._take_in(events, now)
 
     def _suspect(self, node: str, fault: Fault, event: FaultEvent, now: float) -> None:
         """Take a new fault of a node into account."""
@@ -283,7 +286,8 @@ class RepairController:
             if self._do(record, "drain", text, now, lambda _: self.actuator.drain(record.node, text, view.reason)) and is_off(self.journal, record):  # fmt: skip
                 self.journal.step(record.node, "drain", now, "switched off")
             return
-        other, journal = repaired_for(view.reason) or ("", "")
+        repaired = None if view.in_service else repaired_for(view.reason)  # or it is an old reason
+        other, journal = repaired or ("", "")
         adopted = journal != "" and journal in self.adopts
         begun = adopted or self.journal.action(record, "drain") is not None
         if not begun and (why := self._held_back(record, fault, now)) is not None:
@@ -299,6 +303,10 @@ class RepairController:
         ):
             self.journal.step(record.node, "clear", now, "another controller has given it back")
             return
+        if other in self.table.faults and other not in self._faults(record):
+            named = FaultEvent(other, "", 0.0, f"{ADOPTED}{view.reason}")
+            if self._take_in([(record.node, named)], now):
+                return  # a reason without a journal: the next pass knows both faults
         former = view.reason if other or took_itself_out(view.reason) else None
         if not view.in_service and view.reason and former is None:
             self._wait(record, now, f"it is out of service already: {view.reason}")

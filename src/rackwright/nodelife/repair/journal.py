@@ -47,6 +47,9 @@ PART = Part(
     ),
 )
 
+ADOPTED = "adopted: "
+"""Beginning of the text of a fault that the reason of another journal names."""
+
 LAST_PASS = "last_pass"  # noqa: S105 - a name
 """Setting: time of the pass before this one."""
 
@@ -154,10 +157,10 @@ class Journal:
         return former < (self.setting(LAST_PASS) or 0.0)
 
     def events(self, since: float) -> list[tuple[str, str, float]]:
-        """Return node, fault and time of the events that were seen since a time."""
+        """Return node, fault and time of the events that were seen since a time; an adopted fault is no new one."""
         rows = self.connection.execute(
-            "SELECT node, fault, seen FROM repair_events WHERE seen >= ? ORDER BY seen, rowid",
-            (since,),
+            "SELECT node, fault, seen FROM repair_events WHERE seen >= ? AND text NOT LIKE ? ORDER BY seen, rowid",
+            (since, f"{ADOPTED}%"),
         )
         return [(row["node"], row["fault"], row["seen"]) for row in rows]
 

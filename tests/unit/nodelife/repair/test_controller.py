@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -530,6 +531,91 @@ def test_nodes_of_a_lost_journal_are_adopted() -> None:
     assert cluster.breaches == []
 
 
+@pytest.mark.parametrize("order", ["same pass", "own fault first", "adopted first"])
+@pytest.mark.parametrize("adopted", ["coolant-leak", "silent-corruption"])
+def test_fault_in_an_adopted_reason_counts_beside_an_own_one(adopted: str, order: str) -> None:
+    """A leaking node was powered on, and corrupt results were returned without a measurement."""
+    cluster = FakeCluster(["a"], measures=False)
+    node, own = cluster.nodes["a"], [("a", fault("gpu-off-bus"))]
+    node.drained, node.jobs = f"rackwright: repair {adopted} 3 08fec5", 1
+    if adopted == "coolant-leak":
+        node.leaks, node.power = True, False
+    else:
+        node.silent = True
+    loop = controller(cluster, open_journal())
+    now = passes(loop, own, count=2) if order == "own fault first" else 10.0
+    loop.adopts = {"08fec5"}
+    now = passes(loop, own if order == "same pass" else [], count=2, start=now)
+    now = passes(loop, own if order == "adopted first" else [], start=now)
+    node.jobs = 0
+    now = passes(loop, [], start=now)
+    if finish_by_hand(loop.journal, "a", "board swapped", now):
+        node.leaks = False
+        node.power = True
+        passes(loop, [], start=now)
+    assert cluster.breaches == []
+    if adopted == "silent-corruption":
+        assert "--validate" in loop.journal.node("a").waits
+    else:
+        assert state(loop, "a") is RepairState.PROBATION
+        assert loop.journal.node("a").fault == "coolant-leak"
+
+
+def test_adopted_slow_gpu_is_measured_after_a_worse_fault() -> None:
+    """It was forgotten when the node lost a GPU while a job still ran."""
+    cluster = FakeCluster(["a"], measures=False)
+    cluster.nodes["a"].drained = "rackwright: repair gpu-slow 3 08fec5"
+    cluster.nodes["a"].jobs, cluster.nodes["a"].silent = 1, True
+    loop = controller(cluster, open_journal())
+    loop.adopts = {"08fec5"}
+    now = passes(loop, [], count=2)
+    passes(loop, [("a", fault("gpu-off-bus"))], start=now)
+    assert "--validate" in loop.journal.node("a").waits
+    assert cluster.breaches == []
+
+
+def test_node_of_a_lost_journal_is_adopted_on_probation() -> None:
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    now = passes(loop, [("a", fault("gpu-off-bus"))])
+    assert state(loop, "a") is RepairState.PROBATION
+    cluster.nodes["a"].drained, cluster.nodes["a"].leaks = "rackwright: repair coolant-leak 3 08fec5", True  # fmt: skip
+    loop.adopts = {"08fec5"}
+    passes(loop, [], start=now)
+    assert loop.journal.node("a").waits == "by hand: replace"
+    assert not cluster.nodes["a"].power
+    assert cluster.breaches == []
+
+
+class StaleReasons(FakeCluster):
+    """A cluster whose nodes in service keep the reason of a repair by a lost journal."""
+
+    def look(self, nodes: Collection[str]) -> Mapping[str, NodeView]:
+        stale = "rackwright: repair gpu-off-bus 3 08fec5"
+        return {name: replace(view, reason=stale) if view.in_service else view for name, view in super().look(nodes).items()}  # fmt: skip
+
+
+def test_old_reason_of_a_node_in_service_adopts_nothing() -> None:
+    """All of them were drained at once, past the limit of an hour."""
+    cluster = StaleReasons([f"n{n}" for n in range(40)])
+    loop = controller(cluster, open_journal(), RepairLimits(most_nodes=100.0, nodes_per_hour=1))
+    loop.adopts = {"08fec5"}
+    passes(loop, [("n0", fault("gpu-off-bus")), ("n1", fault("gpu-off-bus"))], count=5)
+    assert loop.journal.times("drain") == [10.0]
+    assert state(loop, "n1") is RepairState.SUSPECT
+    assert {name for name in cluster.names if state(loop, name) is not RepairState.HEALTHY} == {"n0", "n1"}  # fmt: skip
+
+
+def test_adopted_nodes_are_no_storm() -> None:
+    cluster = FakeCluster([f"n{n}" for n in range(40)])
+    for name in cluster.names[1:]:
+        cluster.nodes[name].drained = "rackwright: repair gpu-off-bus 3 08fec5"
+    loop = controller(cluster, open_journal(), RepairLimits(most_nodes=100.0, nodes_per_hour=1000))
+    loop.adopts = {"08fec5"}
+    passes(loop, [("n0", fault("gpu-off-bus"))], count=1)
+    assert cluster.nodes["n0"].drained is not None
+
+
 def test_message_about_another_journal_names_the_way_to_adopt_its_nodes() -> None:
     cluster = FakeCluster(["a"])
     cluster.nodes["a"].drained = "rackwright: repair gpu-off-bus 3 08fec5"
@@ -548,6 +634,19 @@ def test_node_whose_reason_names_no_journal_is_taken_over() -> None:
     loop = controller(cluster, open_journal())
     passes(loop, [("a", fault("gpu-off-bus"))])
     assert state(loop, "a") is RepairState.PROBATION
+
+
+def test_fault_in_a_reason_without_a_journal_counts_beside_an_own_one() -> None:
+    """The leaking node was powered on, and the other returned without a measurement."""
+    cluster = FakeCluster(["a", "b"], measures=False)
+    cluster.nodes["a"].drained, cluster.nodes["a"].leaks = "rackwright: repair coolant-leak 3", True
+    cluster.nodes["b"].drained, cluster.nodes["b"].silent = "rackwright: repair gpu-slow 3", True
+    loop = controller(cluster, open_journal())
+    passes(loop, [("a", fault("gpu-off-bus")), ("b", fault("gpu-off-bus"))])
+    assert cluster.breaches == []
+    assert not cluster.nodes["a"].power
+    assert loop.journal.node("a").waits == "by hand: replace"
+    assert "--validate" in loop.journal.node("b").waits
 
 
 def test_worse_fault_after_a_drain_that_failed_leaves_the_node_to_the_loop() -> None:
