@@ -19,11 +19,12 @@ from rackwright.nodelife.repair.budgets import (
     out_of_partition,
     over_hour,
 )
+from rackwright.nodelife.repair.incoming import hold_back, release, suspect
 from rackwright.nodelife.repair.journal import ADOPTED, LAST_PASS, ActionRecord, Journal, NodeRecord
 from rackwright.nodelife.repair.leaks import cut_power, is_off, leaks
 from rackwright.nodelife.repair.states import OUT, RepairState
 from rackwright.nodelife.signs.detect import FaultEvent
-from rackwright.nodelife.signs.shared import PartMap, SharedFault, explains, name_shared
+from rackwright.nodelife.signs.shared import PartMap, SharedFault
 from rackwright.nodelife.slurm_nodes import REPAIRED_FOR, reason, repaired_for, took_itself_out
 from rackwright.nodelife.store import transaction
 
@@ -31,7 +32,6 @@ PAUSED = "paused"
 _LEVEL = frozenset({RepairState.HEALTHY, RepairState.PROBATION, RepairState.VALIDATING})
 """States in which a fault that lasts counts although it was seen before."""
 _OTHER = "another controller repairs it"
-_RANK = {severity: rank for rank, severity in enumerate(FaultSeverity)}
 
 
 @dataclass
@@ -86,9 +86,9 @@ class RepairController:
         self._adopt(now)
         news = self._leaks + self._take_in(events, now)
         if news or self.shared or self._begun:
-            self._name_shared(now)
+            self.shared = hold_back(self.journal, self.table, self.parts, self.limits.storm_s, now)
         self._begun = False
-        self._release(now)
+        release(self.journal, self.table, self.shared, now)
         self._count(now)
         self.journal.set(LAST_PASS, now)
         if self.journal.setting(PAUSED):
@@ -129,14 +129,13 @@ class RepairController:
         """Take account of faults, and return the number of those that are news."""
         news = 0
         for node, event in events:
-            fault = self.table.faults[event.fault]
             if node not in self.nodes:
                 continue
             with transaction(self.journal.connection):  # or a kill between the two hides a fault
                 is_new = self.journal.see(node, event, now)
                 lasting = not event.at and self.journal.node(node).state in _LEVEL
                 if is_new or lasting:
-                    self._suspect(node, fault, event, now)
+                    suspect(self.journal, self.table, node, event, now)
             news += is_new
         return news
 
@@ -150,77 +149,6 @@ class RepairController:
             if journal in self.adopts and name in self.table.faults:
                 events.append((node, FaultEvent(name, "", 0.0, f"{ADOPTED}{view.reason}")))
         self._take_in(events, now)
-
-    def _suspect(self, node: str, fault: Fault, event: FaultEvent, now: float) -> None:
-        """Take a new fault of a node into account."""
-        record = self.journal.node(node)
-        if not fault.severity.leaves_service:
-            self.journal.note(node, now, f"{fault.id}: {fault.severity}, {fault.action}")
-            return
-        known = {"fault": fault.id, "device": event.device, "severity": fault.severity.value}
-        if fault.action is FaultAction.POWER_OFF and record.state not in {RepairState.HEALTHY, RepairState.PROBATION}:  # fmt: skip
-            if record.fault == fault.id and record.state in {RepairState.SUSPECT, RepairState.DRAINING}:  # fmt: skip
-                self.journal.note(node, now, f"{fault.id} as well: {event.text}")
-            elif record.state is RepairState.SUSPECT:
-                self.journal.change(node, now, f"worse: {event.text}", **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
-            else:  # whatever it is repaired for: it may be under power
-                self.journal.step(node, "leak", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
-        elif record.state is RepairState.HEALTHY:
-            self.journal.step(node, "suspect", now, event.text, **known, cycle=record.cycle + 1, rung=0, incident="")  # fmt: skip
-        elif record.state is RepairState.PROBATION:
-            again = record.rung + 1 if record.fault == fault.id else 0
-            self.journal.step(node, "suspect", now, f"again: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif record.state is RepairState.VALIDATING:
-            again = record.rung + 1 if record.fault == fault.id else record.rung
-            self.journal.step(node, "failed", now, f"new fault: {event.text}", **known, cycle=record.cycle + 1, rung=again)  # fmt: skip
-        elif (
-            record.state in {RepairState.SUSPECT, RepairState.DRAINING}
-            and not leaks(self.table, record.fault)
-            and (
-                _RANK[fault.severity] > _RANK[FaultSeverity(record.severity)]
-                or (record.incident and not explains(record.incident, fault))
-            )
-        ):
-            self.journal.change(node, now, f"worse: {event.text}", **known, rung=0, incident="")
-        else:
-            self.journal.note(node, now, f"{fault.id} as well: {event.text}")
-
-    def _name_shared(self, now: float) -> None:
-        """Name the parts that nodes with a fault share, and hold these nodes back."""
-        seen = self.journal.events(now - max(self.parts.longest, self.limits.storm_s))
-        own = [(node, self.table.faults[fault], at) for node, fault, at in seen if fault in self.table.faults]  # fmt: skip
-        self.shared = name_shared(self.parts, own, now)
-        for shared in self.shared:
-            for node in shared.nodes:
-                record = self.journal.node(node)
-                fault = self.table.faults.get(record.fault)
-                if fault is None or not explains(shared.part.title, fault):
-                    continue  # the node has one of its own beside
-                if leaks(self.table, fault.id):
-                    continue  # no leaking node is held back
-                if record.state is RepairState.SUSPECT and record.incident != shared.part.title:
-                    self.journal.change(node, now, f"shared: {shared}", incident=shared.part.title)
-
-    def _release(self, now: float) -> None:
-        """Let nodes go that were held back for a part without a new fault, or whose file systems answer again."""
-        named = {shared.part.title for shared in self.shared}
-        for record in self.journal.in_states([RepairState.SUSPECT]):
-            fault = self.table.faults.get(record.fault)
-            if leaks(self.table, record.fault):
-                continue  # only hands end a leak
-            if record.incident and record.incident not in named:
-                text = f"no new fault of {record.incident}"
-            elif (
-                fault is not None
-                and fault.subject
-                == "file-system"  # Slurm tells of it in every pass until it is over
-                and self.journal.action(record, "drain") is None
-                and self.journal.is_over(record.node, fault.id, now)
-            ):
-                text = f"{fault.id} is over"
-            else:
-                continue
-            self.journal.step(record.node, "clear", now, text, incident="")
 
     # -- steps -------------------------------------------------------------------------------------
 
