@@ -131,7 +131,7 @@ class Signal(Model):
     Group ``device`` names the part, group ``sensor`` the sensor whose later return to normal takes the sign back.
     """
     given: str | None = None
-    """Reading that has to be above 0 for a line to be a sign. Any line is one if omitted."""
+    """Reading whose latest sample, if there is one, has to be above 0 for a line to be a sign."""
     above: Limit | None = None
     """Limit that a reading exceeds, or that the growth of a counter exceeds within ``within``."""
     below: Limit | None = None

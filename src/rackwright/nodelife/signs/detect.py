@@ -189,8 +189,8 @@ def _link_class(table: FaultTable, xid: _Xid) -> tuple[str, str]:
 
 
 def _line_signs(signal: Signal, recording: Recording) -> Iterator[_Sign]:
-    given = (s.value for s in recording.samples if s.name == signal.given)
-    if signal.given is not None and not any((_number(value) or 0) > 0 for value in given):
+    given = [s.value for s in recording.samples if s.name == signal.given]
+    if given and (latest := _number(given[-1])) is not None and latest <= 0:
         return
     pattern = _compiled(signal.pattern or "")
     lines = [line for line in recording.lines if line.log == signal.log]
@@ -207,9 +207,12 @@ def _line_signs(signal: Signal, recording: Recording) -> Iterator[_Sign]:
 
 
 def _follows(second: tuple[float, int], first: tuple[float, int]) -> bool:
-    """Return True if a line is the later one, by time and place; by place alone if one has no time."""
+    """Return True if a line is later in both time and place; by place alone if one has no time.
+
+    A clock that was reset, or a log with the newest line first, must not take back a live leak.
+    """
     timed = second[0] > 0 and first[0] > 0
-    return second > first if timed else second[1] > first[1]
+    return second[1] > first[1] and (not timed or second[0] > first[0])
 
 
 def _takes_back(line: LogLine, sign: LogLine, sensor: str) -> bool:
@@ -220,8 +223,9 @@ def _takes_back(line: LogLine, sign: LogLine, sensor: str) -> bool:
         and text.replace("deasserted", "asserted") == sign.text.lower()
     ):
         return True
-    named = re.search(rf"(?<!\w){re.escape(sensor.lower())}(?!\w)", text)
-    return named is not None and _NORMAL.search(text) is not None
+    name = re.escape(sensor.lower())
+    named = rf"^\s*{name}\s*\|" if "|" in text else rf"(?<!\w){name}(?!\w)"
+    return re.search(named, text) is not None and _NORMAL.search(text) is not None
 
 
 def _reading_signs(signal: Signal, samples: Sequence[Sample]) -> Iterator[_Sign]:

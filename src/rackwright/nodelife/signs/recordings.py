@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -98,6 +99,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^((?:\s*\d+ *\| *)?)([A-Z][a-z]{2}-\d\d-\d{4})[ |]+(\d\d:\d\d:\d\d)[ |]+"), "%b-%d-%Y %H:%M:%S"),
 )  # fmt: skip
 """Times of syslog (without a year: 2000), of the fabric manager, of ipmitool and of FreeIPMI."""
+_RECORD = re.compile(r"^\s*([0-9a-fA-F]+) *\|")
+"""Number of a record in the event log of a BMC."""
 _SEVERITY = re.compile(r"(\{\d+\})\[Hardware Error\]: .*\b(?:severity|type): (\w+)$")
 _SECTION = re.compile(r"(\{\d+\})\[Hardware Error\]: +section_type: ")
 """Lines of an error record of the platform: its severity, and after it the part that has the error."""
@@ -107,13 +110,19 @@ _CTIME = re.compile(r"^\[(\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\]\s*")
 def read_log(log: str, text: str) -> Iterator[LogLine]:
     """Yield the whole lines of a log: a last line without its end is still being written.
 
+    An event log whose record numbers only fall has the newest line first, and is read from its end.
     A line that comes twice with one time was read twice, and counts once. The severity of an error record of
     the platform is a line of its own: the line with the type of the section gets it, too.
     """
     severities: dict[str, str] = {}
     seen: set[tuple[float, str]] = set()
     untimed: Counter[str] = Counter()
-    for line in text.split("\n")[:-1]:
+    written = text.split("\n")[:-1]
+    numbers = [int(match[1], 16) for line in written if (match := _RECORD.match(line))]
+    falling = all(first > second for first, second in pairwise(numbers))
+    if log == "sel" and len(numbers) > 1 and falling:
+        written.reverse()
+    for line in written:
         at, rest = _time_of(line)
         if not rest.strip():
             continue

@@ -55,11 +55,11 @@ FORMS: list[tuple[str, str, str, int]] = [
         "",
         1,
     ),
-    ("nvidia-smi-text", "No devices were found", "", 0),
+    ("nvidia-smi-text", "No devices were found", "gpu-init-failed", 0),
     (
         "nvidia-smi-text",
         "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
-        "",
+        "gpu-init-failed",
         0,
     ),
     (
@@ -635,6 +635,157 @@ FORMS: list[tuple[str, str, str, int]] = [
         "gpu-recovery-other",
         0,
     ),
+    (
+        "sel",
+        "1 | 11/20/2026 | 06:12:01 | Leak #0x10 | Leak detected | Deasserted\n2 | 01/01/1970 | 00:03:01 | Leak #0x10 | Leak detected | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2 | 01/01/1970 | 00:03:01 | Leak #0x10 | Leak detected | Asserted\n1 | 11/20/2026 | 06:12:01 | Leak #0x10 | Leak detected | Deasserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Asserted\n1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Deasserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak Detector | Leak detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak Detector 2 | Transition to OK | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak | Leak detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Tray 2 Leak | Transition to OK | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak Detector | Leak detected | Asserted\n2 | 11/27/2026 | 07:12:01 | Leak Detector   | Transition to OK | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "b | 11/27/2026 | 07:12:01 | Leak #0x10 | Transition to OK | Asserted\na | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak detected | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak Rope 1 Cable | Leak detected | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | CDU Leak Cable #0x10 | State Asserted | Asserted",
+        "coolant-leak",
+        1,
+    ),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak #0x10 | Leak present | Asserted", "coolant-leak", 1),
+    ("sel", "1 | Nov-27-2026 | 06:12:01 | LD1 | OEM Reserved | Leak detected", "coolant-leak", 1),
+    (
+        "sel",
+        "1 | Nov-27-2026 | 06:12:01 | Tray 4 | Cooling Device | Coolant leak detected",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "1 | Nov-27-2026 | 06:12:01 | LD1 | OEM Reserved | Leak detected ; OEM Event Data2 code = FFh",
+        "coolant-leak",
+        1,
+    ),
+    ("sel", "1 | Nov-27-2026 | 06:12:01 | LD1 | OEM Reserved | No leak detected", "", 1),
+    (
+        "sel",
+        "1 | Nov-27-2026 | 06:12:01 | LD1 | OEM Reserved | Leak detected\n2 | Nov-27-2026 | 07:12:01 | LD1 | OEM Reserved | Transition to OK",
+        "",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z Leak detector 2 detected water", "coolant-leak", 1),
+    ("sel", "2026-11-27T06:12:01Z The leak detector detected coolant in tray 3", "coolant-leak", 1),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z The resource property LeakDetector_0 has detected errors of type 'Leakage'.",
+        "coolant-leak",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z The resource property LeakDetector_0 has detected errors of type 'Cable fault'.",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z The resource property Chassis_0 has detected errors of type 'Leak detector cable fault'.",
+        "",
+        1,
+    ),
+    ("sel", "2026-11-27T06:12:01Z Leak detector 2 detected no water", "", 1),
+    ("sel", "2026-11-27T06:12:01Z Leak detector 2 detected water: false", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak Sensor #0x10 | Device Removed | Asserted", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak Sensor #0x10 | Present | Asserted", "", 1),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | Leak Sensor #0x10 | Cable is disconnected | Asserted",
+        "",
+        1,
+    ),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak Rope 1 Cable | Fault | Asserted", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | Leak Rope 1 | Cable fault detected | Asserted", "", 1),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | PS1 Status | Power Supply AC lost | Asserted",
+        "power-supply-lost",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | PSU2 | Power Supply Failure detected | Asserted",
+        "power-supply-lost",
+        1,
+    ),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | PSU2 | Power Supply Failure detected | Deasserted", "", 1),
+    ("sel", "1 | 11/27/2026 | 06:12:01 | PSU2 | Power Supply Predictive failure | Asserted", "", 1),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | PS1 Status | Power Supply AC lost | Asserted\n2 | 11/27/2026 | 07:12:01 | PS1 Status | Power Supply AC lost | Deasserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | PS1 Status | Power Supply AC lost | Asserted\n2 | 11/27/2026 | 07:12:01 | PS1 Status | Transition to OK | Asserted",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "1 | 11/27/2026 | 06:12:01 | PS1 Status | Power Supply AC lost | Asserted\n2 | 11/27/2026 | 07:12:01 | PS1 | Transition to OK | Asserted",
+        "power-supply-lost",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z The resource property LeakDetector_0 has corrected errors of type 'Leakage'.",
+        "",
+        1,
+    ),
+    (
+        "sel",
+        "2026-11-27T06:12:01Z The resource property bmcweb has detected errors of type 'Memory leak'.",
+        "",
+        1,
+    ),
 ]
 """Source, text, fault (empty for none), and 1 where the time of the line has to be read."""
 
@@ -663,3 +814,11 @@ def test_tool_without_gpus_is_a_fault_where_gpus_are_expected(text: str) -> None
         material = {"host": CARDS(expected, expected), "nvidia-smi-text": f"{text}\n"}
         events = detect_in(builtin_faults(), material)
         assert [event.fault for event in events] == ["gpu-init-failed"] * (expected > 0)
+
+
+def test_latest_number_of_expected_gpus_counts() -> None:
+    """The first number above 0 counted for ever, and without a number a tool without GPUs was no fault."""
+    for expected, faults in (("8", 1), ("0", 0), ("N/A", 1)):
+        host = f"10 gpus_expected {8 if expected == '0' else 0}\n20 gpus_expected {expected}\n"
+        material = {"host": host, "nvidia-smi-text": "No devices were found\n"}
+        assert len(detect_in(builtin_faults(), material)) == faults
