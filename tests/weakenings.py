@@ -331,6 +331,7 @@ TOO_BOLD = {
     "PWR-027": "NodeGroup.power_cap",
     "PWR-031": "SiteCabling.ambient",
     "PWR-032": "PowerSource.overload",
+    "REL-002": "JobProfile.async_save",  # the job then stops until a checkpoint is written
     "RACK-013": "RackGroup.aisle_depth",  # RACK-004 asks for one that is not stated
     "RACK-015": "Shipping.weight",
 }

@@ -343,6 +343,18 @@ class Loop:
         self.kill()
 
 
+@pytest.fixture(autouse=True)
+def nodes_in_service(hall: Hall) -> None:
+    """Give the nodes of the last test's journal back: a loop leaves those of another journal alone."""
+    for recorded in (hall.folder / "recordings").glob("*"):
+        shutil.rmtree(recorded)
+    for node in NODES:
+        if state_of(hall.head, node).startswith(("drain", "down")):
+            hall.head.on(f"scontrol update nodename={node} state=resume", check=False)
+    for node in NODES:
+        wait_for(partial(is_idle, hall.head, node), f"{node} in service", 180)
+
+
 def inject(hall: Hall, node: str, material: Mapping[str, str]) -> None:
     """Put a recording of a node where the loop looks, as a collector does."""
     place = hall.folder / "recordings" / node
@@ -523,11 +535,6 @@ def test_second_controller_is_refused_and_a_dry_run_touches_nothing(hall: Hall) 
 def test_fault_that_a_health_check_leaves_to_the_loop_is_answered_in_slurm(hall: Hall) -> None:
     """Slurm 24.11 shows the comment of a node, and takes another one or an empty one."""
     left = "7 of 8 infiniband ports of 400 Gbps [port-down]"
-    for recorded in (
-        hall.folder / "recordings"
-    ).iterdir():  # by the tests before, for journals of theirs
-        shutil.rmtree(recorded)
-    wait_for(partial(is_idle, hall.head, "dgx-01"), "dgx-01")
     hall.head.on(f"scontrol update nodename=dgx-01 comment='node health: {left}'")
     with Loop(hall, "left") as loop:
         answer = f"Comment=rackwright: left: {left}"
