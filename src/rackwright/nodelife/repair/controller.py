@@ -231,7 +231,10 @@ class RepairController:
         ):
             self.journal.step(record.node, "clear", now, "another controller has given it back")
             return
-        if other in self.table.faults and other not in self._faults(record):
+        own = (
+            journal == self.journal.identity
+        )  # what it names is repaired, and Slurm still shows it
+        if other in self.table.faults and not own and other not in self._faults(record):
             named = FaultEvent(other, "", 0.0, f"{ADOPTED}{view.reason}")
             if self._take_in([(record.node, named)], now):
                 return  # a reason without a journal: the next pass knows both faults

@@ -649,6 +649,16 @@ def test_fault_in_a_reason_without_a_journal_counts_beside_an_own_one() -> None:
     assert "--validate" in loop.journal.node("b").waits
 
 
+def test_own_reason_that_slurm_still_shows_is_no_fault() -> None:
+    """A node that hung was switched off for a leak of before: Slurm keeps the reason of a node that goes down."""
+    cluster = FakeCluster(["a"])
+    loop = controller(cluster, open_journal())
+    own = loop.journal.identity
+    cluster.nodes["a"].drained = f"rackwright: repair coolant-leak 3 {own}"
+    passes(loop, [("a", fault("host-hung"))])
+    assert {one.kind for one in loop.journal.actions("a")}.isdisjoint({"power-off", "hands"})
+
+
 def test_worse_fault_after_a_drain_that_failed_leaves_the_node_to_the_loop() -> None:
     """Slurm had the reason of the second fault, the journal that of the first: "an operator has taken it"."""
     cluster = FakeCluster(["a", "b"])
